@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from castwise.report.explorer.groups import forms_of
-from castwise.report.explorer.kinds import COMMON_DTYPES
+from castwise.report.explorer.kinds import COMMON_DTYPES, weak_dtypes
 from castwise.rules.dialect import Dialect
 from castwise.vocab.ops import OPS, Op
 
@@ -27,7 +27,6 @@ _FLOATS = (
 )
 _NUMPY_ARRAYS = "bool uint8 int32 int64 float16 float32 float64 complex64 complex128"
 _NUMPY_SCALARS = "bool int32 int64 float32 float64 complex128"
-_WEAK = ("int32", "float32", "complex64")
 _WITH_NUMPY = ("arithmetic", "comparison")
 
 
@@ -38,7 +37,9 @@ class RandomQuestions:
         self._chance = random.Random(seed)
 
     def question(self, dialect: Dialect) -> str:
-        op = self._chance.choice(list(OPS.values()))
+        # A framework's own name for one op may be castwise's for another: floor_div is such a one.
+        aliases = {name for names in dialect.naming.aliases.values() for name in names.split()}
+        op = self._chance.choice([op for op in OPS.values() if op.name not in aliases])
         form = self._chance.choice(forms_of(op))
         return _written(op, form, self._operands(op, form, dialect))
 
@@ -68,8 +69,9 @@ class RandomQuestions:
         return pair
 
     def _array(self, op: Op, dialect: Dialect) -> str:
-        if dialect.has_weak_arrays and self._chance.random() < 0.1:
-            return f"{self._chance.choice(_WEAK)}*{self._chance.choice(('[n]', '[]'))}"
+        weak = weak_dtypes(dialect)
+        if weak and self._chance.random() < 0.1:
+            return f"{self._chance.choice(weak)}*{self._chance.choice(('[n]', '[]'))}"
         # Whether an array has more dimensions than another is not told by a bare dtype.
         shapes = ["[n]", "[3]", "[3,4]", "[]"] + [""] * (op.index is None)
         return f"{self._chance.choice(dialect.dtypes)}{self._chance.choice(shapes)}"

@@ -417,16 +417,3 @@ def test_what_does_not_fit_a_mask_without_dimensions_is_refused() -> None:
 def test_softmax_of_no_dimensions(op: str) -> None:
     x = cw.asarray(da.asarray(np.float32(3)), dialect="torch")
     assert cw.apply(op, x).item() == cw.apply(op, x.numpy()).item()
-
-
-def test_the_example_in_the_documentation_runs() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "reference" / "backends.md").read_text(
-        encoding="utf-8"
-    )
-    code = page.partition("## Dask")[2].partition("```python\n")[2].partition("```")[0]
-    names: dict[str, Any] = {}
-    exec(code.replace("20_000", "20").replace("4_000", "4"), names)
-    assert repr(names["total"]) == (
-        "Tensor(shape=(20,), dtype=float32, dialect=torch, backend=dask)"
-    )
-    assert names["total"].tolist() == [20] * 20

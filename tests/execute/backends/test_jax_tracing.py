@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import operator
-import re
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -270,24 +267,6 @@ def test_the_first_array_teaches_jax_what_a_tensor_is() -> None:
     )
     done = finished([sys.executable, "-c", code])
     assert (done.stdout, done.returncode) == ("[2, 2]\n", 0), done.stderr
-
-
-def test_the_examples_of_the_page_on_backends() -> None:
-    """Each line with a comment is a value and how it prints."""
-    page = Path(__file__).parents[3] / "docs" / "reference" / "backends.md"
-    section = page.read_text("utf-8").partition("\n## JAX\n")[2].partition("\n## ")[0]
-    code = "".join(re.findall(r"```python\n(.*?)```", section, re.DOTALL))
-    names: dict[str, Any] = {}
-    shown = 0
-    for statement in ast.parse(code).body:
-        source = "\n".join(code.splitlines()[statement.lineno - 1 : statement.end_lineno])
-        expression, _, printed = source.partition("  # ")
-        if printed:
-            shown += 1
-            assert repr(eval(expression, names)) == printed
-        else:
-            exec(source, names)
-    assert shown == 5
 
 
 def _leaves(tree: Any) -> list[cw.Tensor]:

@@ -19,7 +19,7 @@ from castwise.report.explorer.asking import Answers
 from castwise.report.explorer.classes import classes_of, representatives
 from castwise.report.explorer.groups import Asked, alike, every_asked, forms_of, marked
 from castwise.report.explorer.kinds import array_kinds, every_value, number_kind
-from castwise.report.explorer.packing import packed_dialect
+from castwise.report.explorer.packing import packed_chunk, packed_dialect
 from castwise.report.explorer.sentences import Templates
 from castwise.report.explorer.site import build_explorer
 from castwise.report.explorer.tables import Tables
@@ -98,9 +98,23 @@ def test_a_marked_op_is_the_same_op_in_all_but_sentences() -> None:
     assert f"{one.name}{one.symbol}" == "\ue010\ue011"
 
 
-def unpacked(text: str) -> tuple[dict[str, Any], list[list[int]], list[int]]:
+def test_every_number_has_a_class() -> None:
+    near = [sign * 2**power + off for power in range(200) for sign in (1, -1) for off in (-1, 0, 1)]
+    assert {real_class(number) for number in [*range(-5000, 5000), *near]} <= set(
+        every_value("int")
+    )
+    halves = [number / 2 for number in range(-5000, 5000)]
+    assert {real_class(number) for number in halves} <= set(every_value("float"))
+
+
+def unpacked(data: bytes) -> tuple[dict[str, Any], list[list[int]], list[int]]:
     """What the page reads: the head, the columns of the answers, and the cells."""
-    raw = zlib.decompress(base64.b64decode(text), -zlib.MAX_WBITS)
+    packed = packed_chunk({"another": b"before it", "this": data, "the same": data})
+    assert packed["places"]["this"] == packed["places"]["the same"]
+    start, length = packed["places"]["this"]
+    whole = zlib.decompress(base64.b64decode(packed["data"]), -zlib.MAX_WBITS)
+    raw = whole[start : start + length]
+    assert len(whole) == len("before it") + length
     (length,) = struct.unpack_from("<I", raw)
     head, rest = json.loads(raw[4 : 4 + length]), raw[4 + length :]
     end = 2 * head["answers"] * head["columns"]

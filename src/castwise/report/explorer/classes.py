@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from castwise.engine.plan import Plan, plan_of
+from castwise.engine.plan import Plan, looks_at_values, plan_of
 from castwise.errors import UsageError
 from castwise.report.explorer.asking import Answers
 from castwise.report.explorer.groups import Asked, forms_behind, marked
@@ -102,7 +102,7 @@ class _Asker:
 
     def __init__(self, dialect: Dialect, probes: Sequence[Asked], dtype: DType) -> None:
         self._probes, self._answers = probes, Answers(dialect)
-        self._array = array_operand(dtype, (SIZES[0],))
+        self._array, self._zero_d = array_operand(dtype, (SIZES[0],)), array_operand(dtype, ())
 
     def classes(self) -> Classes:
         """The classes of numbers, and of NumPy scalars."""
@@ -130,14 +130,19 @@ class _Asker:
         operand."""
         if operand is None:
             return None
-        orders = ((self._array, operand), (operand, self._array))
         return tuple(
             [
                 self._answers.number(one, given, (str(operand), place))
                 for one in self._probes
-                for place, given in enumerate(orders)
+                for place, given in enumerate(self._orders(one, operand))
             ]
         )
+
+    def _orders(self, asked: Asked, operand: Operand) -> list[tuple[Operand, Operand]]:
+        """The operand with the array, and with a 0-d array where a value may count there."""
+        looks = looks_at_values(self._answers.dialect, asked.op, asked.form)
+        arrays = [self._array, self._zero_d] if looks else [self._array]
+        return [order for array in arrays for order in ((array, operand), (operand, array))]
 
 
 def _is_infinite(value: Scalar) -> bool:

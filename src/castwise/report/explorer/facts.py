@@ -12,7 +12,7 @@ from castwise.drawing.shades import shade
 from castwise.engine.decision import HAZARDS
 from castwise.engine.plan import reach_of
 from castwise.report.explorer.groups import Asked, forms_of
-from castwise.report.explorer.kinds import COMMON_DTYPES
+from castwise.report.explorer.kinds import COMMON_DTYPES, weak_dtypes
 from castwise.report.explorer.packing import chunk_of
 from castwise.report.lattice.svg import lattice_svg
 from castwise.report.table.text import short_name
@@ -110,6 +110,7 @@ def _dialect(dialect: Dialect) -> dict[str, Any]:
         "unrecorded": list(dialect.unrecorded),
         "surprises": list(dialect.evidence.surprises),
         "dtypes": [d.name for d in dialect.dtypes],
+        "weak": [d.name for d in weak_dtypes(dialect)],
         "cast": naming.cast,
         "boolName": naming.bool_name,
         "prefixes": naming.prefixes.split(),

@@ -72,10 +72,13 @@ def array_kinds(dialect: Dialect, op: Op) -> list[Kind]:
     rank = 2 if op.shapes.counts_dimensions else 1
     kinds = [Kind(f"array {d}", d, Role.ARRAY, rank=rank) for d in dialect.dtypes]
     kinds += [
-        Kind(f"weak {d}", d, Role.ARRAY, is_weak=True, rank=rank) for d in _weak_dtypes(dialect)
+        Kind(f"weak {d}", d, Role.ARRAY, is_weak=True, rank=rank) for d in weak_dtypes(dialect)
     ]
     if op.shapes.counts_dimensions:
         kinds += [Kind(f"vector {d}", d, Role.ARRAY) for d in dialect.dtypes]
+        kinds += [
+            Kind(f"vector weak {d}", d, Role.ARRAY, is_weak=True) for d in weak_dtypes(dialect)
+        ]
     if op.family == "questions":
         kinds += [Kind(f"dtype {d}", d, Role.ARRAY, rank=0) for d in dialect.dtypes]
     return kinds
@@ -85,11 +88,11 @@ def zero_d_kinds(dialect: Dialect) -> list[Kind]:
     """The dialect's own 0-d arrays."""
     kinds = [Kind(f"0-d {d}", d, Role.ZERO_D) for d in dialect.dtypes]
     return kinds + [
-        Kind(f"0-d weak {d}", d, Role.ZERO_D, is_weak=True) for d in _weak_dtypes(dialect)
+        Kind(f"0-d weak {d}", d, Role.ZERO_D, is_weak=True) for d in weak_dtypes(dialect)
     ]
 
 
-def _weak_dtypes(dialect: Dialect) -> list[DType]:
+def weak_dtypes(dialect: Dialect) -> list[DType]:
     """The dtypes of weakly typed arrays, in a dialect that has such arrays."""
     if not dialect.has_weak_arrays:
         return []
@@ -140,5 +143,5 @@ def _candidates() -> Iterator[float]:
     for low, high in itertools.pairwise(VALUE_BOUNDS):
         low, high = max(low, -1.7e308), min(high, 1.7e308)
         between = low + (high - low) * 0.377
-        whole = float(math.ceil(between))
-        yield from (value for value in (whole, between) if low < value < high)
+        wholes = float(math.ceil(between)), float(math.floor(between))
+        yield from (value for value in (*wholes, between) if low < value < high)

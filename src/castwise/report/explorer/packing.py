@@ -21,7 +21,7 @@ from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import real_class
 
 
-def packed_dialect(dialect: Dialect) -> tuple[dict[str, Any], dict[str, str]]:
+def packed_dialect(dialect: Dialect) -> tuple[dict[str, Any], dict[str, bytes]]:
     """What the page always needs of a dialect's numbers, and its answers by chunk."""
     asked = every_asked()
     classes = classes_of(dialect, [group[0] for group in alike(dialect, asked)])
@@ -42,7 +42,7 @@ def chunk_of(asked: Asked) -> str:
     return f"{asked.op.family} in place" if writes else asked.op.family
 
 
-def _packed(dialect: Dialect, tables: Tables, groups: Sequence[Sequence[Asked]]) -> str:
+def _packed(dialect: Dialect, tables: Tables, groups: Sequence[Sequence[Asked]]) -> bytes:
     """The tables of groups of ops, with all that they refer to."""
     answers = Answers(dialect)
     axes: dict[tuple[str, ...], int] = {}
@@ -72,7 +72,7 @@ def _packed(dialect: Dialect, tables: Tables, groups: Sequence[Sequence[Asked]])
         "sentences": list(answers.sentences),
         "casts": list(answers.casts),
     }
-    return _compressed(head, [*zip(*rows, strict=True), cells])
+    return _joined(head, [*zip(*rows, strict=True), cells])
 
 
 def _rows(answers: Sequence[tuple[Any, ...]]) -> tuple[list[list[int]], list[str]]:
@@ -97,8 +97,8 @@ def _rows(answers: Sequence[tuple[Any, ...]]) -> tuple[list[list[int]], list[str
     return rows, list(results)
 
 
-def _compressed(head: dict[str, Any], columns: Iterable[Iterable[int]]) -> str:
-    """A length, as many bytes of JSON, then the columns: deflated, in base64.
+def _joined(head: dict[str, Any], columns: Iterable[Iterable[int]]) -> bytes:
+    """A length, as many bytes of JSON, then the columns.
 
     A column has the low bytes of its numbers, then their high bytes: equal bytes stand together,
     which deflates to two thirds of what rows of JSON do.
@@ -108,8 +108,24 @@ def _compressed(head: dict[str, Any], columns: Iterable[Iterable[int]]) -> str:
     for column in columns:
         numbers = list(column)
         parts += [bytes(n & 0xFF for n in numbers), bytes(n >> 8 for n in numbers)]
+    return b"".join(parts)
+
+
+def packed_chunk(answers: dict[str, bytes]) -> dict[str, Any]:
+    """The answers of all dialects in a chunk as JSON: what is where in the data, which are deflated
+    and in base64. What several dialects answer alike is there once."""
+    places: dict[bytes, int] = {}
+    at = 0
+    for data in answers.values():
+        if data not in places:
+            places[data] = at
+            at += len(data)
     squeezer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return base64.b64encode(squeezer.compress(b"".join(parts)) + squeezer.flush()).decode()
+    deflated = squeezer.compress(b"".join(places)) + squeezer.flush()
+    return {
+        "places": {name: [places[data], len(data)] for name, data in answers.items()},
+        "data": base64.b64encode(deflated).decode(),
+    }
 
 
 def _numbers(classes: dict[DType, Classes]) -> dict[str, Any]:

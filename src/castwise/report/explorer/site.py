@@ -17,13 +17,13 @@ from castwise.engine.tracebacks.data import traceback_data
 from castwise.errors import UsageError
 from castwise.report.distances.distances import distances
 from castwise.report.explorer.facts import facts, lattice_pictures
-from castwise.report.explorer.packing import packed_dialect
+from castwise.report.explorer.packing import packed_chunk, packed_dialect
 from castwise.report.look.style import results_style, with_palettes
 from castwise.rules.catalog import dialect_named
 
 _PAGE = Path(__file__).with_name("page")
 _MARK = "data/facts.js"  # a folder with this file is an explorer's
-_Packed = tuple[dict[str, Any], dict[str, str]]
+_Packed = tuple[dict[str, Any], dict[str, bytes]]
 
 
 def build_explorer(
@@ -44,17 +44,17 @@ def build_explorer(
     dialects = [dialect_named(name) for name in names]
     known = facts(dialects)
     known["distances"] = _map(found)
-    chunks: dict[str, dict[str, str]] = {}
+    chunks: dict[str, dict[str, bytes]] = {}
     for name, (numbers, answers) in packed.items():
         known["dialects"][name]["numbers"] = numbers
-        for chunk, text in answers.items():
-            given = chunks.setdefault(chunk, {})
-            # The name of another dialect that gives the same answers stands for them.
-            given[name] = next((other for other, held in given.items() if held == text), text)
+        for chunk, data in answers.items():
+            chunks.setdefault(chunk, {})[name] = data
     known["chunks"] = {chunk: f"data/{chunk.replace(' ', '-')}.js" for chunk in chunks}
     files = {
-        known["chunks"][chunk]: f"Answers.receive({_json(chunk)}, {_json(texts)});\n"
-        for chunk, texts in chunks.items()
+        known["chunks"][
+            chunk
+        ]: f"Answers.receive({_json(chunk)}, {_json(packed_chunk(answers))});\n"
+        for chunk, answers in chunks.items()
     }
     files["data/lattices.js"] = f"const LATTICES = {_json(lattice_pictures(dialects))};\n"
     files["data/messages.js"] = f"const MESSAGES = {_json(traceback_data())};\n"

@@ -2,21 +2,20 @@
 "use strict";
 
 const Answers = (() => {
-  const scripts = new Map(); // chunk -> the promise of its file
-  const received = new Map(); // chunk -> dialect -> packed text
+  const chunks = new Map(); // chunk -> the promise of its data
+  const received = new Map(); // chunk -> where what is, and the packed data
   const opened = new Map(); // "chunk dialect" -> what is in it
 
   // Called by the files of data/.
-  function receive(chunk, texts) {
-    received.set(chunk, texts);
+  function receive(chunk, packed) {
+    received.set(chunk, packed);
   }
 
   // Loads what is needed for an op in a form.
-  async function load(op, form) {
+  function load(op, form) {
     const chunk = FACTS.ops[op].forms[form];
-    if (!scripts.has(chunk)) scripts.set(chunk, script(FACTS.chunks[chunk]));
-    await scripts.get(chunk);
-    await Promise.all(Object.keys(FACTS.dialects).map((dialect) => open(chunk, dialect)));
+    if (!chunks.has(chunk)) chunks.set(chunk, unpack(chunk));
+    return chunks.get(chunk);
   }
 
   function script(address) {
@@ -29,25 +28,36 @@ const Answers = (() => {
     });
   }
 
-  // A length, as many bytes of JSON, then columns of numbers, the low bytes of each before the high
-  // ones: those of the answers, and the cells. Deflated, in base64.
-  async function open(chunk, dialect) {
-    const key = `${chunk} ${dialect}`;
-    if (opened.has(key)) return;
-    const texts = received.get(chunk);
-    const packed = Uint8Array.from(atob(texts[texts[dialect]] ?? texts[dialect]), (char) => char.charCodeAt(0));
+  // The data of a chunk are deflated, in base64.
+  async function unpack(chunk) {
+    await script(FACTS.chunks[chunk]);
+    const { places, data } = received.get(chunk);
+    const text = atob(data);
+    const packed = new Uint8Array(text.length);
+    for (let place = 0; place < text.length; place++) packed[place] = text.charCodeAt(place);
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
     const raw = await new Response(stream).arrayBuffer();
-    const length = new DataView(raw).getUint32(0, true);
-    const head = JSON.parse(new TextDecoder().decode(new Uint8Array(raw, 4, length)));
-    const bytes = new Uint8Array(raw, 4 + length);
-    const start = 2 * head.answers * head.columns;
-    opened.set(key, {
+    for (const [dialect, [start, length]] of Object.entries(places)) {
+      const same = Object.keys(places).find((other) => places[other][0] === start);
+      const known = opened.get(`${chunk} ${same}`);
+      opened.set(`${chunk} ${dialect}`, known ?? open(raw, start, length));
+    }
+    received.delete(chunk);
+  }
+
+  // The answers of a dialect: a length, as many bytes of JSON, then columns of numbers, the low
+  // bytes of each before the high ones: those of the answers, and the cells.
+  function open(raw, start, size) {
+    const length = new DataView(raw).getUint32(start, true);
+    const head = JSON.parse(new TextDecoder().decode(new Uint8Array(raw, start + 4, length)));
+    const bytes = new Uint8Array(raw, start + 4 + length, size - 4 - length);
+    const cells = 2 * head.answers * head.columns;
+    return {
       ...head,
       groups: withTables(head),
       row: (answer) => Array.from({ length: head.columns }, (_, column) => numberAt(bytes, 2 * head.answers * column, head.answers, answer)),
-      cell: (place) => numberAt(bytes, start, (bytes.length - start) / 2, place),
-    });
+      cell: (place) => numberAt(bytes, cells, (bytes.length - cells) / 2, place),
+    };
   }
 
   const numberAt = (bytes, start, count, place) => bytes[start + place] | (bytes[start + count + place] << 8);
@@ -70,8 +80,8 @@ const Answers = (() => {
   function look(dialect, question) {
     const { op, form, operands } = question;
     const own = FACTS.dialects[dialect];
-    const lacking = operands.find((o) => o.dtype && !o.isNumPy && !own.dtypes.includes(o.dtype));
-    if (lacking) return { kind: "lacking", dtype: lacking.dtype };
+    const lacking = operands.find((o) => o.dtype && !o.isNumPy && !(o.isWeak ? own.weak : own.dtypes).includes(o.dtype));
+    if (lacking) return { kind: "lacking", what: lacking.isWeak ? `weakly typed ${lacking.dtype} arrays` : `dtype ${lacking.dtype}` };
     const chunk = opened.get(`${FACTS.ops[op].forms[form]} ${dialect}`);
     const group = chunk.groups[chunk.ops[op][form]];
     const keys = operands.map((operand, place) => keysOf(question, operand, place, own, group.tellsZeroD));
@@ -99,11 +109,11 @@ const Answers = (() => {
     if (comparesDimensions && (sizes === null || sizes.length > 2)) return null;
     const isZeroD = sizes?.length === 0;
     if (isNumPy) return isZeroD ? null : [`NumPy array ${dtype}`];
-    const name = isWeak ? `weak ${dtype}` : `array ${dtype}`;
-    if (isZeroD) return tellsZeroD ? [`0-d ${isWeak ? `weak ${dtype}` : dtype}`] : [name];
-    if (isWeak) return [name];
-    if (family === "questions" && sizes === null) return [`dtype ${dtype}`];
-    return [countsDimensions && sizes?.length === 1 ? `vector ${dtype}` : name];
+    const words = isWeak ? `weak ${dtype}` : dtype;
+    const name = isWeak ? words : `array ${dtype}`;
+    if (isZeroD) return [tellsZeroD ? `0-d ${words}` : name];
+    if (countsDimensions && sizes?.length === 1) return [`vector ${words}`];
+    return [family === "questions" && sizes === null && !isWeak ? `dtype ${dtype}` : name];
   }
 
   // A number's class depends on the array beside it; with several, only plain numbers are known.

@@ -23,6 +23,8 @@ const AnswersView = (() => {
       question = Notation.read(parts.q);
     } catch (error) {
       if (!(error instanceof Notation.Unreadable)) throw error;
+      const [op, form] = Notation.begun(parts.q); // its data are there before the last key
+      if (op && FACTS.ops[op].forms[form]) Answers.load(op, form);
       showProblem(error);
       return;
     }
@@ -100,13 +102,13 @@ const AnswersView = (() => {
     const focused = [...pickers.querySelectorAll("select, input")].indexOf(document.activeElement);
     const { forms, arity, operands: names } = FACTS.ops[question.op];
     pickers.replaceChildren(
-      choice("op", question.op, Elements.opOptions(), (op) => pick(withOp(question, op))),
+      choice("op", question.op, Elements.opOptions(), (op) => pick((now) => withOp(now, op))),
       Object.keys(forms).length > 1
-        ? choice("as", question.form, Object.keys(forms).map((form) => [form, formText(question.op, form)]), (form) => pick({ ...question, form }))
+        ? choice("as", question.form, Object.keys(forms).map((form) => [form, formText(question.op, form)]), (form) => pick((now) => ({ ...now, form })))
         : "",
-      ...question.operands.map((operand, place) => operandPicker(question, operand, place, names[place])),
+      ...question.operands.map((operand, place) => operandPicker(operand, place, names[place])),
       question.operands.length < arity[1]
-        ? make("button", { type: "button", onclick: () => pick({ ...question, operands: [...question.operands, arrayOf("float32")] }) }, "add an operand")
+        ? make("button", { type: "button", onclick: () => pick((now) => ({ ...now, operands: [...now.operands, arrayOf("float32")] })) }, "add an operand")
         : "",
     );
     if (focused >= 0) pickers.querySelectorAll("select, input")[focused]?.focus();
@@ -128,8 +130,8 @@ const AnswersView = (() => {
     return { op, form: forms[question.form] ? question.form : Object.keys(forms)[0], operands: given };
   }
 
-  function operandPicker(question, operand, place, name) {
-    const put = (changed) => pick({ ...question, operands: question.operands.map((o, at) => (at === place ? changed : o)) });
+  function operandPicker(operand, place, name) {
+    const put = (changed) => pick((now) => ({ ...now, operands: now.operands.with(place, changed) }));
     const role = roleOf(operand);
     const label = name ?? ["x", "y", "z"][place];
     const value = role === "number" || role === "scalar"
@@ -173,9 +175,11 @@ const AnswersView = (() => {
     return operand.role === "NumPy scalar" ? { ...changed, number: ofKind(FACTS.dtypes[name].kind) } : changed;
   }
 
-  function pick(question) {
-    const q = Notation.writeQuestion(question);
-    document.getElementById("question").value = q;
+  // Changes the question as it is now, which may be newer than what is drawn.
+  function pick(change) {
+    const area = document.getElementById("question");
+    const q = Notation.writeQuestion(change(Notation.read(area.value)));
+    area.value = q;
     document.getElementById("read").textContent = "";
     Explorer.go({ ...parts, q }, { replaces: true });
   }

@@ -70,6 +70,16 @@ const Notation = (() => {
     return inner && inner.length === rest.length ? checked({ op, form: "operator", operands: [operand(inner)] }) : null;
   }
 
+  // The op that an unfinished text begins with, and its form; nulls where that is not clear yet.
+  function begun(text) {
+    const call = /^\s*([A-Za-z_][\w.]*)\(/.exec(text);
+    if (call && !dtypeOf(call[1])) return opOf(call[1]);
+    const first = taken(text.trimStart());
+    const symbol = first && SYMBOL.exec(text.trimStart().slice(first.length));
+    const op = symbol && opOfSymbol(symbol[1], 2);
+    return op ? [op, symbol[2] ? "augmented" : "operator"] : [null, null];
+  }
+
   function opOfSymbol(symbol, count) {
     return Object.keys(FACTS.ops).find((name) => FACTS.ops[name].symbol === symbol && FACTS.ops[name].arity[0] === count);
   }
@@ -196,5 +206,5 @@ const Notation = (() => {
     throw new Unreadable(`Cannot read ${text.length > 60 ? `${text.slice(0, 60)}…` : text} as one op. Write int32[n] + 5.5, or add(int32[n], 5.5).`);
   }
 
-  return { read, write, writeQuestion, dtypeOf, opOf, Unreadable, Unanswered };
+  return { read, begun, write, writeQuestion, dtypeOf, opOf, Unreadable, Unanswered };
 })();

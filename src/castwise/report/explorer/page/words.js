@@ -5,7 +5,7 @@ const Words = (() => {
   // The steps of an answer, as `castwise explain` prints them.
   function steps(question, answer) {
     if (answer.kind === "lacking") {
-      return [`This dialect has no dtype ${answer.dtype}.`, "Cast it to one it has."];
+      return [`This dialect has no ${answer.what}.`, "Cast it to one it has."];
     }
     return answer.steps.map((template) => filled(template, question, answer));
   }
