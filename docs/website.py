@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 3600  # seconds for each step; the explorer asks millions of questions
-MOST_BYTES = 10_000_000
+MOST_BYTES = 10_000_000  # of the explorer
 # What Material for MkDocs brings, and this site does not use: other languages, debugging.
 UNUSED = ("**/*.map", "assets/javascripts/lunr/**/*", "assets/images/favicon.png", "sitemap.xml*")
 
@@ -34,7 +34,7 @@ def main() -> int:
     sizes = {name: _size(site / name) for name in ("explorer", "search", "assets", "dialects", "")}
     for name, size in sizes.items():
         print(f"{size / 1e6:6.2f} MB  {name or 'in all'}")
-    return int(sizes[""] > MOST_BYTES)
+    return int(sizes["explorer"] > MOST_BYTES)
 
 
 def _run(module: str, *arguments: str) -> None:

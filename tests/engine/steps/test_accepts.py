@@ -41,7 +41,7 @@ CHOOSY = Dialect(
         ("1 - int8[3]", "sub takes no Python scalar in this place"),
         ("maximum(int8[3], 1)", "maximum takes no Python scalar"),
         ("minimum(int8[3], 1)", "minimum takes no Python scalar in this place"),
-        ("int8[3] @ int8[3]", "matmul needs an array of 2 dimensions"),
+        ("int8[3] @ int8[3]", "matmul needs an array of two dimensions"),
         ("add(1, 2)", "at least one operand must be an array"),
     ],
 )

@@ -12,6 +12,9 @@ from castwise.vocab.dtypes import DType, weak_nodes_of
 from castwise.vocab.operands import UNDEFINED, Operand, Role
 
 
+_DIMENSIONS = {1: "one dimension", 2: "two dimensions"}
+
+
 def check_count(question: Question) -> None:
     """Raises UsageError for too many operands, too few, or none where the first should be."""
     (low, high), given = question.op.arity, question.operands
@@ -83,7 +86,7 @@ def check_accepted(plan: Plan, operands: tuple[Operand, ...]) -> None:
     needed = plan.accepts.needs_rank
     if needed and all(operand.rank < needed for operand in operands):
         raise Refusal(
-            f"{plan.op.name} needs an array of {needed} dimensions", "Give one more dimensions."
+            f"{plan.op.name} needs an array of {_DIMENSIONS[needed]}", "Give one more dimensions."
         )
 
 
