@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
 SCHEMES = {"light": "1", "dark": "0"}  # Blink's numbers for them
 AUDIT_SIZE = "1060,540"  # the page down to the costs by line
-EXPLORER_SIZE = "1160,860"
-QUESTION = "#q=uint8[n]+%2B+300&ref=torch&open=numpy&d=numpy,numpy@1,jax,torch,tensorflow,paddle"
+EXPLORER_SIZE = "1160,940"
+QUESTION = "#q=uint8[n]+%2B+300&ref=torch&open=numpy,torch&d=numpy,torch,numpy@1,jax,tensorflow"
 
 
 def main(arguments: list[str]) -> None:

@@ -11,7 +11,6 @@ from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType, weak_nodes_of
 from castwise.vocab.operands import UNDEFINED, Operand, Role
 
-
 _DIMENSIONS = {1: "one dimension", 2: "two dimensions"}
 
 
