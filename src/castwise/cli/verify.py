@@ -26,18 +26,36 @@ from castwise.report.terminal.printing import echo_json
     metavar="FILE",
     help="Write every answer that differs as a web page.",
 )
+@click.option(
+    "--through",
+    metavar="NAME",
+    help="Compare the framework with itself through a transformation: torch.compile,"
+    " torch.export, meta, jit, tf.function or your own module:function.",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --through, ask at most N questions of each op and form.",
+)
 def verify(
     dialect: str,
     ops: tuple[str, ...],
     programs: Programs | None,
     as_json: bool,
     html_file: Path | None,
+    through: str | None,
+    sample: int | None,
 ) -> int:
     """Compare a dialect with the framework installed here.
 
     Asks the framework every question the dialect has a rule for, and lists the answers that
     differ. With --programs, runs random programs in the framework and as castwise tensors
     instead, and lists the steps that differ in dtype, shape, values, refusals or aliasing.
+
+    With --through, asks the framework and a function that a compiler, an exporter, a tracer or a
+    batcher made of the same calls, and lists the answers that differ, with a line to paste each.
+    The dialect only says which framework, and in which mode.
 
     The exit status is 1 if something differs and is not a known difference with a reason. It is 2
     if the framework is not installed, or if no framework follows this dialect, as for dialects
@@ -47,7 +65,16 @@ def verify(
     Examples:
       castwise verify numpy --op add --op pow
       castwise verify torch --programs 60s --backend numpy
+      castwise verify torch --through torch.compile --sample 20
+      castwise verify jax --through jit --op pow
+      castwise verify torch --through mycompiler:compile --json
     """
+    if sample and not through:
+        raise UsageError("--sample needs --through: without it, every question is asked.")
+    if through:
+        if programs is not None:
+            raise UsageError("--through cannot be used with --programs: choose one.")
+        return _verify_through(dialect, through, ops, sample, as_json, html_file)
     if programs is not None:
         if ops:
             raise UsageError("--op cannot be used with --programs: programs mix all ops.")
@@ -73,4 +100,33 @@ def verify(
         echo_json(verification_json(found))
     else:
         click.echo(verification_text(found, paint_for_stdout()))
+    return DONE if found.agrees else FOUND
+
+
+def _verify_through(
+    dialect: str,
+    through: str,
+    ops: tuple[str, ...],
+    sample: int | None,
+    as_json: bool,
+    html_file: Path | None,
+) -> int:
+    from castwise.compare.through import compare_through, transformation_named
+    from castwise.compare.verify import recorder_for
+    from castwise.conformance.through.asking import questions_through
+    from castwise.report.terminal.progress import progress
+    from castwise.report.verify.through import through_html, through_json, through_text
+    from castwise.rules.catalog import dialect_named
+
+    recorder = recorder_for(dialect_named(dialect), ops)
+    transformation = transformation_named(recorder.name, through)
+    asked = questions_through(recorder, ops or None, sample)
+    with progress(f"Asking {recorder.name} through {through}", len(asked)) as on_question:
+        found = compare_through(recorder, transformation, asked, on_question)
+    if html_file:
+        html_file.write_text(through_html(found) + "\n", encoding="utf-8")
+    if as_json:
+        echo_json(through_json(found))
+    else:
+        click.echo(through_text(found, paint_for_stdout()))
     return DONE if found.agrees else FOUND

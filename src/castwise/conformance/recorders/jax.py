@@ -156,7 +156,7 @@ class JaxRecorder:
         """
         if any(isinstance(operand, self._jax.ShapeDtypeStruct) for operand in operands):
             return self._traced(op, form, operands)
-        called = partial(self._call, op, form, operands)
+        called = partial(self.bare_call, op, form, operands)
         if op in UNARY or op in REDUCTIONS:
             traced = self._jax.jit(called).trace()
             traced.lower()  # some refuse only here: argmax of complex numbers
@@ -169,12 +169,12 @@ class JaxRecorder:
         """The same where an operand can be traced, but no array is like it."""
         is_traced = [isinstance(operand, self._jax.ShapeDtypeStruct) for operand in operands]
         if op in ("result_type", "promote_types"):
-            return self._call(op, form, [getattr(o, "dtype", o) for o in operands])
+            return self.bare_call(op, form, [getattr(o, "dtype", o) for o in operands])
 
         def called(*tracers: Any) -> Any:
             left = iter(tracers)
             mixed = zip(operands, is_traced, strict=True)
-            return self._call(op, form, [next(left) if traced else o for o, traced in mixed])
+            return self.bare_call(op, form, [next(left) if traced else o for o, traced in mixed])
 
         given = [o for o, traced in zip(operands, is_traced, strict=True) if traced]
         return _NotRun(self._jax.eval_shape(called, *given))
@@ -194,7 +194,7 @@ class JaxRecorder:
     def classify(self, error: Exception) -> str | None:
         return classify(error)
 
-    def _call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+    def bare_call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form == "operator":
             return OPERATORS[op](*operands)
         if form == "augmented":

@@ -36,7 +36,7 @@ class JaxValues(JaxRecorder):
     def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if op == "where":
             return self._jax.numpy.where(*operands)
-        return self._call(op, form, operands)  # not call, which computes nothing
+        return self.bare_call(op, form, operands)  # not call, which computes nothing
 
     def held_by(self, result: Any) -> Held | None:
         return numpy_held(result) if self.dtype_of(result) else None

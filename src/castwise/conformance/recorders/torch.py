@@ -122,7 +122,7 @@ class TorchRecorder:
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         try:
-            return self._call(op, form, operands)
+            return self.bare_call(op, form, operands)
         except RuntimeError as error:
             if not is_missing_kernel(error):
                 raise
@@ -139,7 +139,7 @@ class TorchRecorder:
     def classify(self, error: Exception) -> str | None:
         return classify(error)
 
-    def _call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+    def bare_call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         kind, _, value = form.partition("=")
         if kind == "operator":
             return OPERATORS[op](*operands)
@@ -171,7 +171,7 @@ class TorchRecorder:
             return None
         meta = [x.to("meta") if isinstance(x, self._torch.Tensor) else x for x in operands]
         try:
-            return self.dtype_of(self._call(op, form, meta))
+            return self.dtype_of(self.bare_call(op, form, meta))
         except Exception:  # its reference implementations raise many kinds of errors
             return None
 

@@ -30,7 +30,7 @@ class TorchValues(TorchRecorder):
     def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if op == "where":
             return self._torch.where(*operands)
-        return self._call(op, form, operands)  # not call, which looks further for a dtype
+        return self.bare_call(op, form, operands)  # not call, which looks further for a dtype
 
     def held_by(self, result: Any) -> Held | None:
         dtype = self.dtype_of(result)

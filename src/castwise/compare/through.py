@@ -1,0 +1,114 @@
+"""A framework beside itself through a transformation: `castwise verify torch --through NAME`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from castwise.conformance.grid import GridQuestion
+from castwise.conformance.programs.speaker import Framework, find_speaker
+from castwise.conformance.recorder import NO_KERNEL, Recorder
+from castwise.conformance.through.asking import FAILED, Through, asked_through, is_result
+from castwise.conformance.through.reproduction import imports_of, reproduction
+from castwise.conformance.through.transformation import Transformation, find_transformation
+from castwise.errors import UsageError
+
+# What can differ, with what it means, the most surprising first.
+KINDS = {
+    "another dtype": "both give a result, of different dtypes",
+    "weak type": "the same dtype, weakly typed in only one of them",
+    "taken": "the framework refuses it, and the transformed function takes it",
+    "refused": "the framework takes it, and the transformed function refuses it",
+    "fails": "the framework takes it, and the transformation fails for another reason",
+    "kernel": "the framework has no kernel, and the transformed function runs",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A question that is answered differently, and a line that shows it."""
+
+    found: Through
+    kind: str  # one of KINDS
+    line: str | None  # the transformed call, as Python
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughComparison:
+    """What differs between a framework and itself through a transformation."""
+
+    framework: str
+    dialect: str
+    versions: dict[str, str]
+    through: str
+    asked: int
+    differences: tuple[Difference, ...]
+    imports: str  # what the lines of the differences need
+
+    @property
+    def agrees(self) -> bool:
+        """Whether nothing differs but what has a kernel."""
+        return all(one.kind == "kernel" for one in self.differences)
+
+
+def transformation_named(framework: str, name: str) -> Transformation:
+    """The transformation of a name.
+
+    Raises UsageError for one that is unknown or cannot be imported.
+    """
+    try:
+        return find_transformation(framework, name)
+    except (ImportError, ValueError) as error:
+        raise UsageError(f"--through {name}: {error}") from None
+
+
+def compare_through(
+    recorder: Recorder,
+    transformation: Transformation,
+    asked: Sequence[GridQuestion],
+    on_question: Callable[[object], object] | None = None,
+) -> ThroughComparison:
+    """Asks the framework, and the transformed function, and keeps what differs."""
+    speaker = _speaker(recorder)
+    count, different = 0, list[Difference]()
+    for found in asked_through(recorder, transformation, asked, on_question):
+        count += 1
+        kind = kind_of(found)
+        if kind:
+            line = reproduction(speaker, transformation, found.question) if speaker else None
+            different.append(Difference(found, kind, line))
+    return ThroughComparison(
+        recorder.name,
+        recorder.dialect,
+        recorder.versions(),
+        transformation.name,
+        count,
+        tuple(different),
+        imports_of(speaker, transformation) if speaker else "",
+    )
+
+
+def kind_of(found: Through) -> str:
+    """What differs; nothing where neither gives a result, whatever the reasons.
+
+    >>> from castwise.conformance.grid import GridQuestion
+    >>> question = GridQuestion("add", "operator", ("int32[3]", "1.5"))
+    >>> kind_of(Through(question, "float32", "float64")), kind_of(Through(question, "!", "fails"))
+    ('another dtype', '')
+    """
+    plain, answer = found.plain, found.answer
+    if (not is_result(plain) and not is_result(answer)) or plain == answer:
+        return ""
+    if is_result(plain) and is_result(answer):
+        return "weak type" if plain.rstrip("*") == answer.rstrip("*") else "another dtype"
+    if is_result(plain):
+        return "fails" if answer.startswith(FAILED) else "refused"
+    return "kernel" if plain in (NO_KERNEL, f"{NO_KERNEL}:{answer}") else "taken"
+
+
+def _speaker(recorder: Recorder) -> Framework | None:
+    """What writes calls in a framework's words; None for one that no programs are written in."""
+    try:
+        return find_speaker(recorder.name, recorder.dialect.partition(":")[2])
+    except ValueError:
+        return None

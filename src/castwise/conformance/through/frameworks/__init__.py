@@ -1,0 +1,1 @@
+"""The transformations of each framework, a file each, found by its name."""

@@ -1,0 +1,59 @@
+"""A question through a transformation as one line of Python, to paste and to report."""
+
+from __future__ import annotations
+
+from castwise.conformance.calls import AUGMENTED_OPERATORS
+from castwise.conformance.grid import GridQuestion
+from castwise.conformance.operand import read_operand
+from castwise.conformance.programs.program import Step
+from castwise.conformance.programs.speaker import Framework
+from castwise.conformance.programs.spelling import expression
+from castwise.conformance.through.transformation import Transformation
+from castwise.conformance.values.notation import Held
+from castwise.vocab.ops import LAYERS
+
+_NAMES = ("x", "y", "z")
+
+
+def imports_of(speaker: Framework, transformation: Transformation) -> str:
+    """What a program with such lines begins with."""
+    return "\n".join(filter(None, ("import operator", speaker.prelude, transformation.imports)))
+
+
+def reproduction(
+    speaker: Framework, transformation: Transformation, question: GridQuestion
+) -> str | None:
+    """The expression whose dtype is in question; None for layers, whose calls say more than a
+    question does."""
+    if question.op in LAYERS or len(question.operands) > len(_NAMES):
+        return None
+    arrays, words = {}, []
+    for name, notation in zip(_NAMES, question.operands, strict=False):
+        held = _held(notation)
+        if held.dtype is None:
+            words.append(str(held))
+        else:
+            arrays[name] = speaker.array(held)
+            words.append(name)
+    function = f"lambda {', '.join(arrays)}: {_called(speaker, question, words)}"
+    return transformation.written.format(f=function, arrays=", ".join(arrays.values()))
+
+
+def _called(speaker: Framework, question: GridQuestion, words: list[str]) -> str:
+    op, form = question.op, question.form
+    if form == "augmented":
+        return f"operator.{AUGMENTED_OPERATORS[op].__name__}({', '.join(words)})"
+    axis = -1 if op in speaker.menu.need_axes else None
+    step = Step("result", op, form, tuple(words), axis=axis)
+    return expression(speaker, step)
+
+
+def _held(notation: str) -> Held:
+    """The operand that is asked about: an array that shows no value holds ones."""
+    spec = read_operand(notation)
+    if spec.dtype is None:
+        return Held(None, (), (spec.value,))
+    count = 1
+    for length in spec.shape:
+        count *= length
+    return Held(f"{spec.dtype}{'*' * spec.is_weak}", spec.shape, (spec.value,) * count)

@@ -1,0 +1,64 @@
+"""Transformations of functions of NumPy's arrays, which change what a test looks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Function = Callable[..., Any]
+
+
+def unchanged(function: Function) -> Function:
+    return function
+
+
+def narrowing(function: Function) -> Function:
+    """float64 results become float32."""
+    return lambda *arrays: _each(function(*arrays), _narrowed)
+
+
+def refusing(function: Function) -> Function:
+    """int8 operands are refused, as NumPy refuses a dtype."""
+
+    def called(*arrays: Any) -> Any:
+        if any(array.dtype == np.int8 for array in arrays):
+            raise TypeError("ufunc 'add' did not contain a loop with signature matching types")
+        return function(*arrays)
+
+    return called
+
+
+def breaking(function: Function) -> Function:
+    """uint64 operands end in an error of another kind."""
+
+    def called(*arrays: Any) -> Any:
+        if any(array.dtype == np.uint64 for array in arrays):
+            raise KeyError("uint64")
+        return function(*arrays)
+
+    return called
+
+
+def taking(function: Function) -> Function:
+    """What NumPy refuses is given a result."""
+
+    def called(*arrays: Any) -> Any:
+        try:
+            return function(*arrays)
+        except TypeError:
+            return [np.zeros(3, "int8")]
+
+    return called
+
+
+def _each(results: Any, change: Callable[[Any], Any]) -> Any:
+    return list(map(change, results)) if isinstance(results, list) else change(results)
+
+
+def _narrowed(result: Any) -> Any:
+    return result.astype("float32") if result.dtype == np.float64 else result
+
+
+not_a_function = 3

@@ -1,0 +1,168 @@
+"""A framework beside itself through a transformation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+import pytest
+
+from castwise.compare.through import KINDS, ThroughComparison, compare_through, transformation_named
+from castwise.conformance.recorder import find_recorder
+from castwise.conformance.through.asking import is_result, questions_through
+from castwise.conformance.through.transformation import known_transformations
+from castwise.errors import UsageError
+from castwise.report.verify.through import through_html, through_json, through_text
+
+
+def compared(framework: str, through: str, *ops: str, most: int | None = None) -> ThroughComparison:
+    recorder = find_recorder(framework)
+    asked = questions_through(recorder, ops, most)
+    return compare_through(recorder, transformation_named(framework, through), asked)
+
+
+def by_kind(found: ThroughComparison) -> dict[str, set[tuple[str, ...]]]:
+    kinds: dict[str, set[tuple[str, ...]]] = {}
+    for one in found.differences:
+        kinds.setdefault(one.kind, set()).add(one.found.question.operands)
+    return kinds
+
+
+def test_what_changes_nothing_agrees() -> None:
+    found = compared("numpy", "changing:unchanged", "add", "sub")
+    assert found.asked > 1000
+    assert found.differences == ()
+    assert found.agrees
+    assert through_text(found).endswith(f"All {found.asked:,} answers agree.")
+
+
+def test_another_dtype_is_found_in_every_question_that_has_it() -> None:
+    found = compared("numpy", "changing:narrowing", "add")
+    assert by_kind(found).keys() == {"another dtype"}
+    assert {one.found.plain for one in found.differences} == {"float64"}
+    assert {one.found.answer for one in found.differences} == {"float32"}
+    assert ("int32[3]", "1.5") in by_kind(found)["another dtype"]
+    assert not found.agrees
+
+
+def test_a_refusal_that_is_added_is_found_among_others() -> None:
+    """All questions of a function fail with one: each is found."""
+    found = by_kind(compared("numpy", "changing:refusing", "add"))
+    assert found.keys() == {"refused"}
+    recorder = find_recorder("numpy")
+    asked = {q.operands for q in questions_through(recorder, ["add"])}
+    has_int8 = {given for given in asked if any(o.startswith("int8[") for o in given)}
+    assert found["refused"] == has_int8
+
+
+def test_an_error_of_another_kind_is_told_from_a_refusal() -> None:
+    found = compared("numpy", "changing:breaking", "add")
+    assert by_kind(found).keys() == {"fails"}
+    assert {one.found.answer for one in found.differences} == {"fails:KeyError"}
+    assert "fails with KeyError ('uint64')" in through_text(found)
+
+
+def test_a_refusal_that_is_taken_is_found() -> None:
+    found = by_kind(compared("numpy", "changing:taking", "sub"))
+    assert ("bool[3]", "bool[3]") in found["taken"]
+
+
+def test_a_sample_is_spread_over_the_questions() -> None:
+    recorder = find_recorder("numpy")
+    every = questions_through(recorder, ["add"])
+    some = questions_through(recorder, ["add"], 10)
+    assert set(some) <= set(every)
+    forms = {question.form for question in every}
+    counts = {form: sum(q.form == form for q in some) for form in forms}
+    assert all(5 <= count <= 10 for count in counts.values())
+
+
+def run_lines(found: ThroughComparison) -> Iterator[tuple[str, str, str]]:
+    """Each line of a comparison, what it should answer and what it answers."""
+    recorder = find_recorder(found.framework)
+    names: dict[str, object] = {}
+    exec(found.imports, names)
+    with recorder.session():
+        for one in found.differences:
+            if one.line is None:
+                continue
+            try:
+                answer = recorder.dtype_of(eval(one.line, names)) or "?"
+            except Exception as error:
+                answer = f"{type(error).__name__}"
+            yield one.line, one.found.answer, answer
+
+
+def test_the_line_of_a_difference_shows_it() -> None:
+    found = compared("numpy", "changing:narrowing", "add", "div", "exp", "concat", most=25)
+    lines = list(run_lines(found))
+    assert len(lines) > 40
+    assert {line: answer for line, _, answer in lines} == {line: said for line, said, _ in lines}
+
+
+def test_json_and_the_page_have_every_difference() -> None:
+    found = compared("numpy", "changing:narrowing", "add", most=20)
+    data = through_json(found)
+    assert len(data["differences"]) == len(found.differences)
+    assert {one["kind"] for one in data["differences"]} <= set(KINDS)
+    assert through_html(found).count("<code>") == len(found.differences)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("torch.compile", "unknown transformation 'torch.compile'. numpy has none"),
+        ("nowhere:function", "No module named 'nowhere'"),
+        ("changing:missing", "changing has no function 'missing'"),
+        ("changing:not_a_function", "changing has no function 'not_a_function'"),
+    ],
+)
+def test_an_unknown_transformation_is_named(name: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        transformation_named("numpy", name)
+    assert said in str(caught.value)
+
+
+def test_no_framework_is_imported_to_list_transformations() -> None:
+    assert "torch.compile" in known_transformations("torch")
+    assert "jit" in known_transformations("jax")
+    assert known_transformations("numpy") == {}
+
+
+needs_torch = pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed")
+needs_jax = pytest.mark.skipif(not find_spec("jax"), reason="jax is not installed")
+
+
+@needs_torch
+def test_meta_takes_no_condition_of_integers() -> None:
+    found = compared("torch", "meta", "where")
+    assert ("uint8[3]", "int8[3]", "int8[3]") in by_kind(found)["refused"]
+    assert ("uint16[3]", "uint16[3]") in by_kind(compared("torch", "meta", "add"))["kernel"]
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("name", ["meta", "vmap", "make_fx", "torch.compile:aot_eager"])
+def test_lines_of_torch_show_what_they_say(name: str) -> None:
+    found = compared("torch", name, "sub", "where", "exp", most=12)
+    assert found.asked > 50
+    for line, said, answer in run_lines(found):
+        assert answer == said if is_result(said) else answer[0].isupper(), line
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+def test_what_aot_autograd_writes_in_place_loses_its_refusal() -> None:
+    """`x -= y` of an integer and a complex array becomes a subtraction and a copy."""
+    found = compared("torch", "torch.compile:aot_eager", "sub", most=30)
+    taken = [one.found.question for one in found.differences if one.kind == "taken"]
+    assert {question.form for question in taken} >= {"augmented", "inplace"}
+    assert any("complex" in q.operands[1] and "complex" not in q.operands[0] for q in taken)
+
+
+@needs_jax
+def test_jit_does_not_see_the_exponent() -> None:
+    """Eager JAX keeps the base's dtype where the exponent is one integer that it can look at."""
+    found = by_kind(compared("jax", "jit", "pow", most=80))
+    exponents = {operands[1] for operands in found["another dtype"]}
+    assert {"int" in exponent and exponent.endswith("[]") for exponent in exponents} == {True}
