@@ -161,7 +161,13 @@ def may_name_frameworks(file: Path) -> bool:
     return (
         name.startswith("frameworks/")
         or name in ("vocab/live.py", "vocab/spellings.py")
-        or name.startswith(("conformance/recorders/", "conformance/programs/speakers/"))
+        or name.startswith(
+            (
+                "conformance/recorders/",
+                "conformance/programs/speakers/",
+                "conformance/through/frameworks/",
+            )
+        )
         or name.startswith(("auditing/hooks/", "execute/backends/", "loaded/modes/"))
     )
 

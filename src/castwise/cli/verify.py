@@ -29,8 +29,8 @@ from castwise.report.terminal.printing import echo_json
 @click.option(
     "--through",
     metavar="NAME",
-    help="Compare the framework with itself through a transformation: torch.compile,"
-    " torch.export, meta, jit, tf.function or your own module:function.",
+    help="Compare the framework with itself through one of its compilers, exporters or batchers,"
+    " or your own module:function. A wrong name lists them.",
 )
 @click.option(
     "--sample",
@@ -81,6 +81,12 @@ def verify(
         if html_file:
             raise UsageError("--html cannot be used with --programs: use --json.")
         return verify_programs(dialect, programs, as_json=as_json)
+    return _verify_dialect(dialect, ops, as_json, html_file)
+
+
+def _verify_dialect(
+    dialect: str, ops: tuple[str, ...], as_json: bool, html_file: Path | None
+) -> int:
     from castwise.compare.verify import recorder_for
     from castwise.compare.verify import verify as make_verification
     from castwise.conformance.recorder import count

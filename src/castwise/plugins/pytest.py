@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _ALLOW = "castwise_allow"
 _OPTION = "--castwise"
 _ALL = "--castwise-all"
+_CONFORM = "--castwise-conform"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,6 +47,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         _ALL,
         action="store_true",
         help="List every cast; otherwise a long list is cut short, and expected casts are counted.",
+    )
+    group.addoption(
+        _CONFORM,
+        metavar="NAME",
+        help="Add a test for each op: a function that NAME transforms, such as mine:compile, "
+        "gives the dtypes that the framework itself gives.",
+    )
+    group.addoption(
+        "--castwise-dialect", metavar="DIALECT", help=f"With {_CONFORM}: which framework."
+    )
+    group.addoption(
+        "--castwise-sample",
+        type=int,
+        metavar="N",
+        help=f"With {_CONFORM}: at most N questions of each op and form.",
+    )
+    group.addoption(
+        "--castwise-baseline",
+        metavar="FILE",
+        help=f"With {_CONFORM}: accept the differences that this file lists.",
+    )
+    group.addoption(
+        "--castwise-write-baseline",
+        metavar="FILE",
+        help=f"With {_CONFORM}: list all differences in this file, and accept them.",
     )
 
 
@@ -201,3 +227,43 @@ class _Session:
 def _is_allowed(seen: Seen) -> bool:
     """Sorts events that no marker allows first, because a finding is like its first event."""
     return any(event.allowed for event in seen.events)
+
+
+_baseline = pytest.StashKey[Any]()
+
+
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Adds the tests of a transformation, if one is named."""
+    through, dialect = config.getoption(_CONFORM), config.getoption("--castwise-dialect")
+    if not through:
+        return
+    if not dialect:
+        raise pytest.UsageError(
+            f"{_CONFORM} needs --castwise-dialect: add --castwise-dialect DIALECT, whose framework "
+            "is asked."
+        )
+    if config.getoption("--castwise-write-baseline") and hasattr(config, "workerinput"):
+        raise pytest.UsageError("--castwise-write-baseline needs one process: leave out -n.")
+    from pathlib import Path
+
+    from castwise.errors import UsageError
+    from castwise.plugins.conforming import Baseline, conformance_items
+
+    written = config.getoption("--castwise-write-baseline")
+    named = written or config.getoption("--castwise-baseline")
+    try:
+        baseline = Baseline(Path(named) if named else None, is_written=bool(written))
+        most = config.getoption("--castwise-sample")
+        items += conformance_items(session, through, dialect, most, baseline)
+    except (UsageError, OSError, ValueError) as error:
+        raise pytest.UsageError(str(error)) from None
+    config.stash[_baseline] = baseline
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Writes the baseline, once all tests have run."""
+    baseline = config.stash.get(_baseline, None)
+    if baseline is not None:
+        baseline.write()
