@@ -31,9 +31,9 @@ def folder() -> Path:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
     if not CHROMIUM:
-        pytest.skip("chromium is not installed")
+        pytest.skip("needs chromium")
     with sync_api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
         yield chromium
