@@ -331,7 +331,7 @@ def test_an_embedded_view_is_small_and_leads_to_the_whole(opened: Opened) -> Non
     assert "embed" not in link.get_attribute("href")
 
 
-def test_embedding_code_shows_the_view(opened: Opened, tmp_path: Path, folder: Path) -> None:
+def test_embedding_code_shows_the_view(opened: Opened) -> None:
     page = opened("#q=int8[n]+%2B+1", permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Embed").click()
     page.wait_for_function("document.getElementById('said').textContent")
@@ -404,9 +404,7 @@ def test_nothing_serious_is_in_the_way_of_anybody(opened: Opened, view: str, sch
     assert told == [], json.dumps(told, indent=1)
 
 
-def test_a_first_answer_reads_little_and_all_of_it_is_small(
-    folder: Path, browser: Any, opened: Opened
-) -> None:
+def test_a_first_answer_reads_little_and_all_of_it_is_small(folder: Path, opened: Opened) -> None:
     page = opened()
     read = page.evaluate(
         "[...document.querySelectorAll('script[src], [rel=stylesheet]')].map(e => e.src || e.href)"

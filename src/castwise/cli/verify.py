@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -101,11 +102,8 @@ def _verify_dialect(
     with progress(f"Asking {recorder.name}", count(recorder, only)) as on_question:
         found = make_verification(chosen, recorder, only, on_question)
     if html_file:
-        html_file.write_text(verification_html(found) + "\n", encoding="utf-8")
-    if as_json:
-        echo_json(verification_json(found))
-    else:
-        click.echo(verification_text(found, paint_for_stdout()))
+        _write(html_file, verification_html(found))
+    _print(verification_json(found) if as_json else verification_text(found, paint_for_stdout()))
     return DONE if found.agrees else FOUND
 
 
@@ -130,9 +128,18 @@ def _verify_through(
     with progress(f"Asking {recorder.name} through {through}", len(asked)) as on_question:
         found = compare_through(recorder, transformation, asked, on_question)
     if html_file:
-        html_file.write_text(through_html(found) + "\n", encoding="utf-8")
-    if as_json:
-        echo_json(through_json(found))
-    else:
-        click.echo(through_text(found, paint_for_stdout()))
+        _write(html_file, through_html(found))
+    _print(through_json(found) if as_json else through_text(found, paint_for_stdout()))
     return DONE if found.agrees else FOUND
+
+
+def _write(file: Path, page: str) -> None:
+    file.write_text(f"{page}\n", encoding="utf-8")
+
+
+def _print(result: dict[str, Any] | str) -> None:
+    """Prints a result: JSON, or text."""
+    if isinstance(result, str):
+        click.echo(result)
+    else:
+        echo_json(result)

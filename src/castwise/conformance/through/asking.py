@@ -147,14 +147,12 @@ class _Asker:
     def _told(self, error: Exception) -> str:
         """The answer that an error amounts to: a refusal, or that it fails for another reason.
 
-        Compilers wrap what the framework raised, so that its cause and its text tell.
+        Compilers wrap what the framework raised, so that its cause may tell.
         """
         answer = self._recorder.classify(error)
         cause = error.__cause__ or error.__context__
         if answer is None and isinstance(cause, Exception):
             answer = self._recorder.classify(cause)
-        if answer is None and isinstance(error, RuntimeError | TypeError | ValueError):
-            answer = self._recorder.classify(type(error).__base__(str(error)))  # type: ignore[misc]
         return answer or f"{FAILED}:{type(error).__name__}"
 
 
@@ -176,6 +174,6 @@ def _batches(asked: Sequence[GridQuestion], size: int) -> Iterator[list[GridQues
 
 
 def _line(error: Exception) -> str:
-    """The line of an error that says most: the last of a compiler's, which quotes the cause."""
+    """The first line of an error."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0][:300] if lines else type(error).__name__

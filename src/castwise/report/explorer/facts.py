@@ -108,12 +108,10 @@ def _dialect(dialect: Dialect) -> dict[str, Any]:
         "evidence": dialect.evidence.source,
         "cells": recorded_cells().get(dialect.name, {}),
         "unrecorded": list(dialect.unrecorded),
-        "surprises": list(dialect.evidence.surprises),
         "dtypes": [d.name for d in dialect.dtypes],
         "weak": [d.name for d in weak_dtypes(dialect)],
         "cast": naming.cast,
         "boolName": naming.bool_name,
-        "prefixes": naming.prefixes.split(),
         "reaches": reaches(dialect),
     }
 
