@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import random
+
+import numpy as np
 import pytest
-from random_ops import run_cases
+from random_ops import Signature, compare, prepared_for, run_cases
 
 from castwise.execute.fusing import kernels
 
@@ -14,3 +17,19 @@ def test_random_ops_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     done, wrong = run_cases(240, seed=16, each=12)
     assert not wrong
     assert done["cases"] >= 240
+
+
+@pytest.mark.parametrize("op", ["maximum", "minimum"])
+@pytest.mark.parametrize("operands", [("bfloat16", "uint8"), ("int8", "float32")])
+def test_nan_beside_an_integer_stays(
+    op: str, operands: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("llvmlite")
+    monkeypatch.setitem(kernels.COSTS, "cpu", kernels.Costs(0, 0))
+    signature = Signature("torch", op, operands, "function")
+    prepared = prepared_for(signature, "numpy", "cpu")
+    assert prepared
+    pick, rng = random.Random(1), np.random.default_rng(1)
+    assert not [
+        found for _ in range(300) if (found := compare(signature, prepared, "cpu", pick, rng))
+    ]

@@ -122,12 +122,20 @@ def _negated(text: Text, held: DType, sources: Sequence[DType], given: Sequence[
 
 
 def _extreme(does: str) -> Callable[..., str]:
-    """maximum and minimum: NaN if one is NaN."""
+    """maximum and minimum: NaN if one is NaN.
+
+    Not LLVM's own functions of these names: on x86 they lose a NaN beside an integer that was
+    converted, whose float LLVM knows to be a number.
+    """
+    order = "ogt" if does == "maximum" else "olt"
 
     def added(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-        kind = type_of(held)
+        kind, (one, other) = type_of(held), given
         if held.kind == "float":
-            return text.call(kind, f"llvm.{does}.f{held.bits}", kind, given)
+            is_one = text.add(f"fcmp {order} {kind} {one}, {other}")
+            found = text.add(f"select i1 {is_one}, {kind} {one}, {kind} {other}")
+            is_nan = text.add(f"fcmp uno {kind} {one}, {one}")
+            return text.add(f"select i1 {is_nan}, {kind} {one}, {kind} {found}")
         name = f"llvm.{'s' if held.is_signed else 'u'}{does[:3]}.i{held.bits}"
         return text.call(kind, name, kind, given)
 
