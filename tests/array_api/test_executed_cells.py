@@ -6,8 +6,9 @@ from executed_cells import NOT_COMPUTED, can_be_executed, executed, in_silence
 
 import cells
 from castwise.conformance.differences import difference_at
-from castwise.conformance.recorder import REFUSED, Cell
+from castwise.conformance.recorder import Cell
 from castwise.rules.catalog import dialect_named
+from castwise.vocab.cell_words import REFUSED
 from cells import Recorded
 
 STANDARDS_OWN = "array-api"

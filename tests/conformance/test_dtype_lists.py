@@ -30,7 +30,7 @@ def test_a_dialect_has_the_dtypes_its_framework_takes(name: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what some framework says when it is imported
             recorder = find_recorder(dialect.framework, dialect.mode)
-    except ImportError as error:
+    except (ImportError, ValueError) as error:  # it is not installed, or there is no GPU
         pytest.skip(str(error))
     if recorder.dialect != name:
         pytest.skip(f"what is installed here speaks {recorder.dialect}")

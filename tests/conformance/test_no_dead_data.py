@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 import cells
-from castwise.compare.verify import question_for
 from castwise.conformance.recorder import Cell
 from castwise.engine.decide import decide
 from castwise.engine.decision import Question, Refusal
 from castwise.engine.plan import plan_of
+from castwise.engine.recorded.cells import question_of_cell
 from castwise.engine.steps.composed import composition
 from castwise.engine.steps.forms import rebinds
 from castwise.rules.catalog import dialect_named
@@ -67,7 +67,7 @@ class Answers:
 
 
 def answered(cell: Cell, dialect: Dialect) -> object:
-    question = question_for(cell, dialect)
+    question = question_of_cell(cell.op, cell.form, cell.operands, dialect)
     try:
         decision = decide(question)
     except Refusal as refusal:

@@ -16,7 +16,7 @@ import numpy as np
 
 from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS
 from castwise.conformance.grid import JOINS, REDUCTIONS
-from castwise.conformance.recorder import OUT_OF_RANGE, Cell, read_cells
+from castwise.conformance.recorder import Cell, read_cells
 from castwise.conformance.recorders.numpy_values import numpy_array, numpy_held
 from castwise.conformance.values.agreement import agrees
 from castwise.conformance.values.grid import CAST, LOSSES, PRODUCTS
@@ -30,6 +30,7 @@ from castwise.rules.catalog import dialect_named
 from castwise.rules.dialect import Dialect
 from castwise.rules.value_words import WRAPS_ON
 from castwise.vocab.architecture import architecture
+from castwise.vocab.cell_words import OUT_OF_RANGE
 
 held_in = functools.cache(read_held)  # most operands are in many cells
 FOLDER = Path(__file__).parents[2] / "conformance" / "values"

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from castwise.conformance.grid import GridQuestion
 from castwise.conformance.programs.speaker import Framework, find_speaker
-from castwise.conformance.recorder import NO_KERNEL, Recorder
+from castwise.conformance.recorder import Recorder
 from castwise.conformance.through.asking import FAILED, Through, asked_through, is_result
 from castwise.conformance.through.reproduction import imports_of, reproduction
 from castwise.conformance.through.transformation import Transformation, find_transformation
 from castwise.errors import UsageError
+from castwise.vocab.cell_words import NO_KERNEL
 
 # What can differ, with what it means, the most surprising first.
 KINDS = {

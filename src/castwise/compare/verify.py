@@ -4,33 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from castwise.conformance.differences import difference_at
 from castwise.conformance.dtype_lists import dtypes_taken
-from castwise.conformance.grid import given_by_name
-from castwise.conformance.recorder import (
-    NO_KERNEL,
-    OUT_OF_RANGE,
-    REFUSED,
-    Cell,
-    Recorder,
-    cells,
-    find_recorder,
-    recorded_dialects,
-)
+from castwise.conformance.recorder import Cell, Recorder, cells, find_recorder, recorded_dialects
 from castwise.engine.decide import decide
-from castwise.engine.decision import NOTHING, Named, Question, Refusal
+from castwise.engine.decision import Refusal
+from castwise.engine.recorded.cells import question_of_cell
 from castwise.engine.types import can_cast
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
-from castwise.vocab.dtypes import DTYPES, dtype
-from castwise.vocab.notation import parse_operand, parse_scalar
-from castwise.vocab.ops import op
-
-# The form of a question by that of its cell; others are those of a function.
-_FORMS = {"operator": "operator", "inplace": "operator", "augmented": "augmented"}
+from castwise.vocab.cell_words import NO_KERNEL, OUT_OF_RANGE, REFUSED
+from castwise.vocab.dtypes import DTYPES
 
 
 class Drift(NamedTuple):
@@ -168,39 +155,11 @@ def answer_for(cell: Cell, dialect: str | Dialect) -> str:
         source, target = (operand.removesuffix("[3]") for operand in cell.operands)
         return "bool" if can_cast(source, target, dialect=chosen) else REFUSED
     try:
-        decision = decide(question_for(cell, chosen))
+        decision = decide(question_of_cell(cell.op, cell.form, cell.operands, chosen))
     except Refusal as refusal:
         return OUT_OF_RANGE if refusal.by_value else REFUSED
     result = f"{decision.result}{'*' if decision.is_weak else ''}"
     return result if decision.has_kernel else f"{NO_KERNEL}:{result}"
-
-
-def question_for(cell: Cell, dialect: Dialect) -> Question:
-    """The question a cell asks the engine."""
-    form, given = cell.form.partition("=")[0], given_by_name(cell.form)
-    return Question(
-        op(cell.op),
-        tuple([parse_operand(operand) for operand in cell.operands]),
-        dialect,
-        form=_FORMS.get(form, "function"),
-        inplace=form == "inplace",
-        out=dtype(given["out"]) if "out" in given else None,
-        alpha=parse_scalar(given["alpha"]) if "alpha" in given else None,
-        named=_named(given) if given.keys() - {"out", "alpha"} else NOTHING,
-    )
-
-
-def _named(given: dict[str, str]) -> Named:
-    """What a cell's form gives by name, looked up."""
-    readers: dict[str, Callable[[str], Any]] = {
-        "dtype": dtype,
-        "where": parse_operand,
-        "initial": parse_operand,
-        "value": parse_scalar,
-        "delta": parse_scalar,
-    }
-    others = [(name, text) for name, text in given.items() if name not in ("out", "alpha")]
-    return Named(**{name: readers.get(name, str)(text) for name, text in others})
 
 
 def run_alike(recorded: str, said: str) -> bool:

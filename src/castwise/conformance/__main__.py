@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from castwise.conformance.grid import FORMS, OPS, GridQuestion, is_about, is_of_form
+from castwise.conformance.process import Part, asked_apart
 from castwise.conformance.recorder import (
     Cell,
     Header,
-    cells,
     count,
-    find_recorder,
     frameworks,
     header,
     header_of_both,
@@ -83,10 +82,21 @@ Recorded = tuple[Header, list[Cell], int]
 
 def _record_dtypes(framework: str, mode: str, limits: Limits) -> Recorded:
     """The header, the cells and how many questions were asked."""
-    recorder = find_recorder(framework, mode)
-    recorder.scope = recorder.scope.limited_to(limits.form, limits.dtypes)
+    part = Part(framework, mode, _fixed(limits.ops), limits.form, _fixed(limits.dtypes))
+    recorder = part.recorder()
     total = count(recorder, limits.ops)
-    return header(recorder), list(cells(recorder, limits.ops, _progress(total))), total
+    recorded = []
+    for found in asked_apart(part, _progress(total)):
+        if isinstance(found, Cell):
+            recorded.append(found)
+        else:
+            op, form, operands = found.question
+            sys.stderr.write(f"no answer, and the process ended: {op} {form} {operands}\n")
+    return header(recorder), recorded, total
+
+
+def _fixed(words: list[str] | None) -> tuple[str, ...] | None:
+    return None if words is None else tuple(words)
 
 
 def added(

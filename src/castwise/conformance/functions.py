@@ -52,8 +52,9 @@ def found_functions(
         path = (instead or {}).get(op) or (
             None if op in framework_names or op in LAYERS else _path(rooms, aliases, op)
         )
-        if path is not None:
-            found[op] = FoundFunction(path, _at(rooms, path))
+        function = None if path is None else _at(rooms, path)
+        if path is not None and function is not None:
+            found[op] = FoundFunction(path, function)
     return found
 
 
@@ -72,8 +73,9 @@ def _path(rooms: Rooms, aliases: Mapping[str, str], op: str) -> str | None:
 
 
 def _at(rooms: Rooms, path: str) -> Any:
+    """What a path leads to; None where an older version does not have it."""
     room, _, name = path.rpartition(".")
     if room in rooms:
-        return getattr(rooms[room], name)
+        return getattr(rooms[room], name, None)
     root, *parts = path.split(".")
-    return reduce(getattr, parts, rooms[root])
+    return reduce(lambda found, part: getattr(found, part, None), parts, rooms[root])

@@ -21,6 +21,7 @@ from castwise.conformance.chosen_operands import (
 )
 from castwise.conformance.layer_operands import layer_operands
 from castwise.conformance.operand import words
+from castwise.vocab.cell_words import given_by_name
 from castwise.vocab.ops import LAYERS
 from castwise.vocab.ops import OPS as OP_ROWS
 
@@ -126,6 +127,19 @@ class Scope(NamedTuple):
     has_bare_dtypes: bool = False  # promote_types also of dtypes, where no array has them all
     is_left_out: Callable[[GridQuestion], bool] | None = None  # a call that would end the process
 
+    def without(self, dtypes: Container[str]) -> Scope:
+        """The same without arrays of some dtypes, which this version does not have."""
+
+        def is_left(form: str) -> bool:
+            return not any(value in dtypes for value in given_by_name(form).values())
+
+        return self._replace(
+            dtypes=tuple(d for d in self.dtypes if d not in dtypes),
+            forms={op: tuple(filter(is_left, has)) for op, has in self.forms.items()},
+            rare=tuple(d for d in self.rare if d not in dtypes),
+            weak=tuple(d for d in self.weak if d not in dtypes),
+        )
+
     def limited_to(self, form: str | None, dtypes: Container[str] | None = None) -> Scope:
         """The same with only one form, and with operands of some dtypes; None means all."""
         forms = {op: tuple(f for f in has if is_of_form(f, form)) for op, has in self.forms.items()}
@@ -181,16 +195,6 @@ def out_forms(dtypes: Iterable[str]) -> Operands:
 def named_forms(name: str, values: Iterable[str]) -> Operands:
     """The forms in which an op is given something by name, such as dtype=."""
     return tuple(f"{name}={value}" for value in values)
-
-
-def given_by_name(form: str) -> dict[str, str]:
-    """What a form gives by name.
-
-    >>> given_by_name("casting=unsafe,dtype=float32"), given_by_name("operator")
-    ({'casting': 'unsafe', 'dtype': 'float32'}, {})
-    """
-    pairs = [part.partition("=") for part in form.split(",")]
-    return {name: value for name, equals, value in pairs if equals}
 
 
 def questions(scope: Scope, ops: Iterable[str] | None = None) -> Iterator[GridQuestion]:

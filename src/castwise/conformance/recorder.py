@@ -18,11 +18,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 from castwise.conformance import recorders
 from castwise.conformance.grid import GridQuestion, Operands, Scope, questions
-
-# Answers that are not a dtype. The last may name the dtype promotion chose: "no-kernel:uint16".
-REFUSED = "!"
-OUT_OF_RANGE = "!range"
-NO_KERNEL = "no-kernel"
+from castwise.vocab.cell_words import NO_KERNEL
 
 Header = dict[str, str]
 
@@ -33,6 +29,10 @@ class NoKernelError(Exception):
     def __init__(self, dtype: str | None) -> None:
         super().__init__(dtype)
         self.answer = f"{NO_KERNEL}:{dtype}" if dtype else NO_KERNEL
+
+
+class LostDeviceError(Exception):
+    """A recorder's way to say that no later question of this process would get an answer."""
 
 
 class Cell(NamedTuple):
@@ -83,7 +83,21 @@ def find_recorder(framework: str, mode: str = "") -> Recorder:
     Raises ImportError where the framework is not installed, ValueError where there is no
     recorder for it.
     """
-    return cast(Recorder, _recorder_class(framework)(mode))
+    recorder = cast(Recorder, _recorder_class(framework)(mode))
+    recorder.scope = recorder.scope.without(_lacking(recorder))
+    return recorder
+
+
+def _lacking(recorder: Recorder) -> set[str]:
+    """The dtypes that a recorder asks about and the installed version does not have."""
+    lacking = set()
+    with recorder.session():
+        for dtype in (*recorder.scope.dtypes, *recorder.scope.rare):
+            try:
+                recorder.make(f"{dtype}[3]")
+            except Exception:  # an attribute, a type or a value that is not there
+                lacking.add(dtype)
+    return lacking
 
 
 def recorded_dialects(framework: str) -> tuple[str, ...]:

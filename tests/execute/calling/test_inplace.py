@@ -13,14 +13,15 @@ from recorded_operands import NUMPY, live_operand
 
 import castwise as cw
 import cells
-from castwise.compare.verify import question_for
 from castwise.conformance.calls import AUGMENTED_OPERATORS
 from castwise.conformance.differences import difference_at
-from castwise.conformance.recorder import NO_KERNEL, REFUSED, Cell
+from castwise.conformance.recorder import Cell
+from castwise.engine.recorded.cells import question_of_cell
 from castwise.engine.steps.forms import rebinds
 from castwise.execute.calling.in_place import update
 from castwise.execute.operators import InPlace
 from castwise.rules.catalog import dialect_named
+from castwise.vocab.cell_words import NO_KERNEL, REFUSED
 from castwise.vocab.ops import OPS
 from cells import Recorded
 
@@ -87,7 +88,9 @@ def test_each_recorded_cell_is_carried_out(cell_file: Recorded) -> None:
     for number, cell in enumerate(itertools.islice(cell_file.asked(), 0, None, share)):
         is_asked = cell.form == "inplace" or (cell.form == "augmented" and is_of_tensor(cell))
         # If the name is rebound, the plain operator runs, which other tests cover.
-        if not is_asked or (number % 20 and rebinds(question_for(cell, dialect))):
+        if not is_asked or (
+            number % 20 and rebinds(question_of_cell(cell.op, cell.form, cell.operands, dialect))
+        ):
             continue
         found = executed(cell, dialect)
         is_listed = difference_at(dialect.name, cell.op, cell.form, cell.operands)

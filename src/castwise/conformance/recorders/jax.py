@@ -23,14 +23,14 @@ from castwise.conformance.grid import (
     UNARY,
     Scope,
     existing_forms,
-    given_by_name,
     named_forms,
 )
 from castwise.conformance.layer_operands import product_equation
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
-from castwise.conformance.recorder import NO_KERNEL, Header, versions_of
+from castwise.conformance.recorder import Header, versions_of
 from castwise.conformance.recorders.jax_errors import classify
 from castwise.frameworks.jax import JAX
+from castwise.vocab.cell_words import NO_KERNEL, given_by_name
 from castwise.vocab.ops import LAYERS
 
 DTYPES = words(
@@ -74,7 +74,7 @@ _MODE_OPS = words(
     "matmul outer inner vecdot cross kron where clamp concat result_type promote_types"
 )
 _NO_BIAS = words("conv1d conv2d")
-_PARTLY_ASKED = ("strict", "strict-x32", "explicit-x64")
+_PARTLY_ASKED = ("strict", "strict-x32", "explicit-x64", "gpu")
 _X64 = ("x64", "strict")
 _KINDS = {"int": int, "float": float, "complex": complex}
 _WEAK_32, _WEAK_64 = words("int32 float32 complex64"), words("int64 float64 complex128")
@@ -91,7 +91,7 @@ class JaxRecorder:
 
     name = "jax"
     dialects: tuple[str, ...] = (
-        *("jax", "jax:x64", "jax:strict", "jax:strict-x32", "jax:explicit-x64"),
+        *("jax", "jax:x64", "jax:strict", "jax:strict-x32", "jax:explicit-x64", "jax:gpu"),
     )
 
     def __init__(self, mode: str = "") -> None:
@@ -101,6 +101,8 @@ class JaxRecorder:
         if self.dialect not in self.dialects:
             known = ", ".join(self.dialects)
             raise ValueError(f"{self.name} is recorded as {known}; not {mode!r}.")
+        if mode == "gpu" and jax.default_backend() != "gpu":
+            raise ValueError("JAX finds no GPU here.")
         self._jax: Any = jax
         self._mode = mode
         self.found = _found()
@@ -134,6 +136,7 @@ class JaxRecorder:
             "jax_numpy_dtype_promotion": _promotion(self._mode),
             "jax_traceback_filtering": "off",  # half the time goes into it where a third is refused
         }
+        settings = {name: value for name, value in settings.items() if hasattr(config, name)}
         before = {name: getattr(config, name) for name in settings}
         try:
             for name, value in settings.items():
@@ -157,7 +160,7 @@ class JaxRecorder:
         if any(isinstance(operand, self._jax.ShapeDtypeStruct) for operand in operands):
             return self._traced(op, form, operands)
         called = partial(self.bare_call, op, form, operands)
-        if op in UNARY or op in REDUCTIONS:
+        if op in UNARY or op in REDUCTIONS or self._mode == "gpu":
             traced = self._jax.jit(called).trace()
             traced.lower()  # some refuse only here: argmax of complex numbers
             return traced.out_info

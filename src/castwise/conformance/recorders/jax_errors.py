@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED
+from castwise.vocab.cell_words import OUT_OF_RANGE, REFUSED
 
 _OUT_OF_RANGE = re.compile("Integers cannot be raised to negative powers")
 _NOT_ABOUT_DTYPES = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED
+from castwise.vocab.cell_words import NO_KERNEL, OUT_OF_RANGE, REFUSED
 
 # Raised where the op runs, once its result's dtype is known.
 _MISSING_KERNEL = re.compile("bad dtype|Unsupported input dtype|Impossible: internal error")

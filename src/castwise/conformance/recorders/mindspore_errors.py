@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from castwise.conformance.calls import RefusalError
-from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, NoKernelError
+from castwise.conformance.recorder import NoKernelError
+from castwise.vocab.cell_words import OUT_OF_RANGE, REFUSED
 
 _NO_KERNEL = re.compile(
     r"Select CPU operator\[|KernelMod Init Failed|Unsupported op \[|unregistered"

@@ -17,11 +17,12 @@ from castwise.conformance.calls import (
     refusing,
 )
 from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
-from castwise.conformance.grid import LOSSES, OPS, Scope, existing_forms, given_by_name, named_forms
+from castwise.conformance.grid import LOSSES, OPS, Scope, existing_forms, named_forms
 from castwise.conformance.layer_operands import product_equation
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
-from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header, versions_of
+from castwise.conformance.recorder import Header, versions_of
 from castwise.frameworks.mlx import MLX
+from castwise.vocab.cell_words import OUT_OF_RANGE, REFUSED, given_by_name
 
 DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 "

@@ -26,14 +26,14 @@ from castwise.conformance.grid import (
     REDUCTIONS,
     Scope,
     existing_forms,
-    given_by_name,
     named_forms,
     out_forms,
 )
 from castwise.conformance.layer_operands import product_equation
 from castwise.conformance.operand import foreign_operand, read_operand, words
-from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header, versions_of
+from castwise.conformance.recorder import Header, versions_of
 from castwise.frameworks.numpy import NUMPY
+from castwise.vocab.cell_words import OUT_OF_RANGE, REFUSED, given_by_name
 
 DTYPES = words(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from castwise.conformance.calls import RefusalError
-from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, NoKernelError
+from castwise.conformance.recorder import NoKernelError
+from castwise.vocab.cell_words import OUT_OF_RANGE, REFUSED
 
 _MISSING_KERNEL = "Cannot find the kernel matching"
 _OUTPUT = re.compile(r"DataType_Name of (?:out|y|z|output_tensor)_0: k(\w+)")

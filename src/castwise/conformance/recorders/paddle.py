@@ -50,6 +50,9 @@ _UNPROMOTED = words(
 )
 _OPERATOR_FORMS = ("operator", "augmented")
 
+# What dtypes are called before 3.0.
+_OLD_NAMES = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64"}
+
 
 class PaddleRecorder:
     """The PaddlePaddle installed here."""
@@ -110,7 +113,10 @@ class PaddleRecorder:
             self._judge(error, op, form, [x for x in operands if self._is_tensor(x)])
 
     def dtype_of(self, result: Any) -> str | None:
-        return result.dtype.name.lower() if self._is_tensor(result) else None
+        if not self._is_tensor(result):
+            return None
+        name = result.dtype.name.lower()
+        return _OLD_NAMES.get(name, name)
 
     def classify(self, error: Exception) -> str | None:
         return classify(error)

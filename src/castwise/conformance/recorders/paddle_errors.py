@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from castwise.conformance.recorder import REFUSED, NoKernelError
+from castwise.conformance.recorder import NoKernelError
+from castwise.vocab.cell_words import REFUSED
 
 # A 0-d tensor may have to be expanded first, and lack a kernel for that before anything promotes.
 _MISSING_KERNEL = re.compile(

@@ -69,7 +69,8 @@ class TensorflowRecorder:
                 warnings.simplefilter("ignore")
                 yield
         finally:
-            ops.set_dtype_conversion_mode("off")
+            if hasattr(ops, "set_dtype_conversion_mode"):  # since 2.14
+                ops.set_dtype_conversion_mode("off")
             for added in set(vars(self._tf.Tensor)) - known:  # such as +x, which is an answer
                 delattr(self._tf.Tensor, added)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED
+from castwise.vocab.cell_words import NO_KERNEL, OUT_OF_RANGE, REFUSED
 
 _NO_KERNEL = re.compile(r"Could not find device for node|No OpKernel was registered")
 _KERNEL_DTYPE = re.compile(r"\b(?:T|dtype)=DT_(\w+)")

@@ -19,13 +19,13 @@ from castwise.conformance.grid import (
     UNARY,
     Scope,
     existing_forms,
-    given_by_name,
     named_forms,
 )
 from castwise.conformance.layer_operands import product_equation
 from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
-from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, Header, NoKernelError, versions_of
+from castwise.conformance.recorder import Header, NoKernelError, versions_of
 from castwise.frameworks.tinygrad import TINYGRAD
+from castwise.vocab.cell_words import OUT_OF_RANGE, REFUSED, given_by_name
 
 DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float8_e4m3fn float8_e5m2 "
@@ -157,7 +157,7 @@ class TinygradRecorder:
 
     def _copied(self, tensor: Any) -> Any:
         """A tensor that may be written to; a clone would be strong where the tensor is weak."""
-        is_weak = tensor.dtype in self._tinygrad.dtypes.weaks
+        is_weak = tensor.dtype in getattr(self._tinygrad.dtypes, "weaks", ())
         return self._tensor(tensor.uop) if is_weak else tensor.clone()
 
     def _make(self, spec: Spec) -> Any:
@@ -180,7 +180,10 @@ def _dtype_names(default_int: str) -> dict[Any, str]:
     plain = [name for name in DTYPES if name not in _FLOAT8.values()]
     weak = {"weakint": f"{default_int}*", "weakfloat": "float32*"}  # as they are stored
     own = {name: name for name in plain} | _FLOAT8 | weak
-    return {getattr(dtypes, theirs): name for theirs, name in own.items()}
+    # Older versions have fewer: no weak ones before 0.14.
+    return {
+        getattr(dtypes, theirs): name for theirs, name in own.items() if hasattr(dtypes, theirs)
+    }
 
 
 def _found() -> dict[str, FoundFunction]:

@@ -1,4 +1,4 @@
-"""Asks PyTorch, on the CPU."""
+"""Asks PyTorch, on the CPU or on a CUDA device."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 "
     "float16 bfloat16 float32 float64 complex32 complex64 complex128"
 )
-RARE = words("float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu")
+RARE = words("float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu bcomplex32")
 NUMPY_DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 float32 float64 "
     "complex64 complex128"
@@ -56,8 +56,12 @@ AUTOCAST_OPS = words(
     "concat stack "
     "mse_loss l1_loss huber_loss poisson_nll_loss exp sin gelu softmax log_softmax relu sum prod "
     "mean cumsum cumprod std norm cos log2 silu einsum embedding conv1d conv2d layer_norm "
-    "cross_entropy scaled_dot_product_attention"
+    "cross_entropy scaled_dot_product_attention "
+    # What is cast on CUDA only.
+    "pow atan2 acos asin cosh expm1 log log10 log1p reciprocal rsqrt sinh tan addcmul addcdiv"
 )
+# Enough to see that a 0-d array counts the same wherever it is.
+_OF_0D = words("add mul div floor_divide pow lt maximum atan2 where result_type")
 _TAKE_DTYPE = words("sum prod mean cumsum cumprod softmax log_softmax norm")
 # The numbers that are passed by name, by op.
 _NUMBERS = {
@@ -78,21 +82,28 @@ class TorchRecorder:
         "torch:default_float=bfloat16",
         "torch:autocast=bfloat16",
         "torch:autocast=float16",
+        "torch:cuda",
+        "torch:cuda,autocast=bfloat16",
+        "torch:cuda,autocast=float16",
     )
 
     def __init__(self, mode: str = "") -> None:
         import torch
 
         self.dialect = f"torch:{mode}" if mode else "torch"
-        if self.dialect not in self.dialects:
+        if self.dialect not in (*self.dialects, "torch:cuda,cpu-0-d"):  # 0-d arrays on the CPU
             raise ValueError(f"torch is recorded as {', '.join(self.dialects)}; not {mode!r}.")
         self._torch: Any = torch
-        option, _, dtype = mode.partition("=")
-        self._default_float = dtype if option == "default_float" else "float32"
-        self._autocast = dtype if option == "autocast" else ""
+        options = dict(word.partition("=")[::2] for word in mode.split(","))
+        self._default_float = options.get("default_float", "float32")
+        self._autocast = options.get("autocast", "")
+        self._device = "cuda" if "cuda" in options else "cpu"
+        self._device_of_0d = "cpu" if "cpu-0-d" in options else self._device
+        if self._device == "cuda" and not torch.cuda.is_available():
+            raise ValueError("PyTorch finds no CUDA device here.")
         self.found = _found()
         self._functions = _functions(self.found)
-        self.scope = self._mode_scope(mode) if mode else self._full_scope()
+        self.scope = self._full_scope() if mode in ("", "cuda") else self._mode_scope(mode)
 
     def versions(self) -> Header:
         return versions_of(str(self._torch.__version__).partition("+")[0], "numpy")
@@ -115,14 +126,18 @@ class TorchRecorder:
     def _casting(self) -> Any:
         """torch.autocast, where that is the mode."""
         target = getattr(self._torch, self._autocast or "bfloat16")
-        return self._torch.autocast("cpu", dtype=target, enabled=bool(self._autocast))
+        return self._torch.autocast(self._device, dtype=target, enabled=bool(self._autocast))
 
     def make(self, notation: str) -> Any:
-        return _make(read_operand(notation))
+        spec = read_operand(notation)
+        return _make(spec, self._device if spec.shape else self._device_of_0d)
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         try:
-            return self.bare_call(op, form, operands)
+            result = self.bare_call(op, form, operands)
+            if self._device == "cuda":
+                self._torch.cuda.synchronize()  # or a later question would get the error
+            return result
         except RuntimeError as error:
             if not is_missing_kernel(error):
                 raise
@@ -187,8 +202,9 @@ class TorchRecorder:
         return Scope(dtypes=DTYPES, rare=RARE, forms=forms, foreign=numpys)
 
     def _mode_scope(self, mode: str) -> Scope:
-        is_autocast = mode.startswith("autocast")
-        forms = {op: self._forms(op) for op in (AUTOCAST_OPS if is_autocast else MODE_OPS)}
+        is_autocast = bool(self._autocast)
+        asked = AUTOCAST_OPS if is_autocast else _OF_0D if "cpu-0-d" in mode else MODE_OPS
+        forms = {op: self._forms(op) for op in asked}
         for op in _TAKE_DTYPE if is_autocast else ():
             forms[op] += named_forms("dtype", DTYPES)
         return Scope(dtypes=DTYPES, rare=RARE, forms=forms, foreign=_numpys("(1)"))
@@ -261,10 +277,10 @@ def _layers(functions: dict[str, Callable[..., Any]]) -> dict[str, Callable[...,
     }
 
 
-def _make(spec: Spec) -> Any:
+def _make(spec: Spec, device: str) -> Any:
     import torch
 
     if spec.dtype is None or spec.is_numpy:
         return foreign_operand(spec)
     # Filled, then converted: not every dtype can be filled directly.
-    return torch.full(spec.shape, spec.value).to(getattr(torch, spec.dtype))
+    return torch.full(spec.shape, spec.value).to(getattr(torch, spec.dtype)).to(device)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 
 from castwise.conformance.calls import RefusalError
-from castwise.conformance.recorder import OUT_OF_RANGE, REFUSED, NoKernelError
+from castwise.conformance.recorder import LostDeviceError, NoKernelError
+from castwise.vocab.cell_words import OUT_OF_RANGE, REFUSED
 
 _NO_KERNEL = re.compile(r"\"[\w ]+\" not implemented for '")
-_OUT_OF_RANGE = re.compile("value cannot be converted|Integers to negative integer powers")
+_OUT_OF_RANGE = re.compile(
+    "value cannot be converted|Integers to negative integer powers|outside the representable range"
+)
 # Shapes, and a division by a Python int that wrapped to zero.
 _NOT_ABOUT_DTYPES = re.compile(
     "shape|at least 1D|1D tensors expected|Expected 1-D argument|same number of dimensions|"
@@ -19,6 +22,7 @@ _NOT_ABOUT_DTYPES = re.compile(
 _REFUSAL = re.compile(
     "unsupported operand type|not supported between|only implemented on|Concatenation operation|"
     "not supported for the input types|unsupported ScalarType|numpy boolean subtract|"
+    "not implemented for (complex )?tensors|does not support complex|"  # since 2.15 a TypeError
     r"^where\(\) received an invalid combination of arguments - got \((?!Tensor)"
 )
 
@@ -38,6 +42,8 @@ def is_missing_kernel(error: RuntimeError) -> bool:
 def classify(error: Exception) -> str | None:
     """The answer an error amounts to, or None where it is not about dtypes or values."""
     text = str(error)
+    if text.startswith("CUDA error"):  # an assertion in a kernel, after which every call fails
+        raise LostDeviceError from error
     if isinstance(error, NoKernelError):
         return error.answer
     if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):

@@ -1,4 +1,4 @@
-"""Asks PyTorch what it computes, on the CPU."""
+"""Asks PyTorch what it computes, on the CPU or on a CUDA device."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class TorchValues(TorchRecorder):
         if held.dtype is None:
             return held.values[0]
         dtype = getattr(self._torch, held.dtype)
-        return self._torch.tensor(held.values, dtype=dtype).reshape(held.shape)
+        array = self._torch.tensor(held.values, dtype=dtype).reshape(held.shape)
+        return array.to(self._device)
 
     def cast(self, array: Any, dtype: str) -> Any:
         return array.to(getattr(self._torch, dtype))

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from castwise.conformance.grid import PLAIN, GridQuestion, Scope, questions
 from castwise.conformance.operand import read_operand
-from castwise.conformance.recorder import NO_KERNEL, REFUSED, Recorder, ask
+from castwise.conformance.recorder import Recorder, ask
 from castwise.conformance.through.transformation import Function, Transformation
+from castwise.vocab.cell_words import NO_KERNEL, REFUSED
 
 FAILED = "fails"  # an answer: it raises something that is not about dtypes, "fails:CppCompileError"
 

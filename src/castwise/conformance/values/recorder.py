@@ -14,10 +14,11 @@ from typing import Any, Protocol, cast
 
 from castwise.conformance import recorders
 from castwise.conformance.grid import GridQuestion, Scope
-from castwise.conformance.recorder import OUT_OF_RANGE, Cell, Header
+from castwise.conformance.recorder import Cell, Header
 from castwise.conformance.values.grid import CAST, value_questions
 from castwise.conformance.values.notation import Held, read_held
 from castwise.vocab.architecture import architecture
+from castwise.vocab.cell_words import OUT_OF_RANGE
 
 ZERO_DIVISION = "!zero"  # it raised, since an integer was divided by zero
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from castwise.compare.verify import Drift, Verification
-from castwise.conformance.recorder import NO_KERNEL, OUT_OF_RANGE, REFUSED, Cell
+from castwise.conformance.recorder import Cell
 from castwise.report.terminal.colour import Paint, plain
+from castwise.vocab.cell_words import NO_KERNEL, OUT_OF_RANGE, REFUSED
 
 _EXAMPLES = 3  # per op
 _FORMS = {

@@ -1,0 +1,99 @@
+"""Records releases of frameworks, each in an environment of its own.
+
+    python conformance/record_releases.py torch@2.8 numpy@2.0 [-o FOLDER]
+
+releases.toml, in the same folder, says which Python and which packages each needs; python3.10 and
+so on must be on the path. Without names, all releases are recorded. A recording that is there
+already is kept. python -m castwise.conformance.layers then writes what differs into the package.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import tomllib
+
+HERE = Path(__file__).resolve().parent
+# What castwise itself needs to record; without versions, as an old NumPy is what is asked.
+NEEDS = ("click", "rich", "array-api-compat", "tomli", "ml_dtypes", "numpy")
+
+
+class Release(NamedTuple):
+    """A release of a framework, and how to install it."""
+
+    framework: str
+    version: str
+    python: str
+    install: tuple[str, ...]
+    ops: tuple[str, ...] = ()  # () means all
+
+    @property
+    def name(self) -> str:
+        return f"{self.framework}@{self.version}"
+
+
+def releases() -> Iterator[Release]:
+    """All that are listed."""
+    listed = tomllib.loads((HERE / "releases.toml").read_text(encoding="utf-8"))
+    for framework, versions in listed.items():
+        ops = tuple(versions.pop("ops", "").split())
+        for version, how in versions.items():
+            asked = tuple(how.get("ops", "").split()) or ops
+            yield Release(framework, version, how["python"], tuple(how["install"].split()), asked)
+
+
+def record(release: Release, output: Path) -> bool:
+    """Installs and asks a release, and tells whether that worked; what failed is printed."""
+    with tempfile.TemporaryDirectory(prefix="castwise-") as folder:
+        python = f"{folder}/bin/python"
+        pip = [python, "-m", "pip", "install", "-q"]
+        steps = (
+            [f"python{release.python}", "-m", "venv", folder],
+            [*pip, *release.install, *_unnamed(release)],
+            [*pip, "--no-deps", str(HERE.parent)],
+            [python, "-m", "castwise.conformance", release.framework, "-o", str(output)]
+            + [word for op in release.ops for word in ("--op", op)],
+        )
+        for step in steps:
+            done = subprocess.run(step, cwd=folder, check=False, capture_output=True, text=True)
+            if done.returncode:
+                sys.stderr.write(f"{release.name}: {' '.join(step)}\n{done.stderr[-3000:]}\n")
+                return False
+    return True
+
+
+def _unnamed(release: Release) -> list[str]:
+    """What castwise needs and the release does not install in a version of its own."""
+    named = {text.partition("==")[0] for text in release.install}
+    return [name for name in NEEDS if name not in named]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="RELEASE")
+    parser.add_argument("-o", "--output", type=Path, default=HERE / "releases")
+    chosen = parser.parse_args()
+    known = {release.name: release for release in releases()}
+    unknown = [name for name in chosen.names if name not in known]
+    if unknown:
+        parser.error(f"{', '.join(unknown)}: not in releases.toml, which has {', '.join(known)}")
+    failed = []
+    for name in chosen.names or known:
+        output = (chosen.output / f"{name}.tsv.gz").resolve()
+        if not output.exists() and not record(known[name], output):
+            failed.append(name)
+        sys.stdout.write(f"{name}: {'failed' if name in failed else output}\n")
+        sys.stdout.flush()
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
