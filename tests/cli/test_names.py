@@ -126,7 +126,8 @@ def test_what_fails_is_said_first_and_by_the_status(capsys: pytest.CaptureFixtur
 
 
 def test_the_nearest_version_is_one_line_and_a_note(capsys: pytest.CaptureFixture[str]) -> None:
-    said = "torch@2.99 is not recorded: torch@2.13 answers, the nearest that is."
+    nearest = "torch@2.15 (recorded from 2.15.0) answers, the nearest that is."
+    said = f"torch@2.99 is not recorded: {nearest}"
     ran = Ran(capsys, "explain", "torch@2.99", "int8[3] + 1", "--json")
     assert (ran.status, ran.err) == (0, f"castwise: {said}\n")
     assert json.loads(ran.out)["notes"] == [said]

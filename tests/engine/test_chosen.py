@@ -88,12 +88,11 @@ def test_an_explanation_says_which_dialect_decided_and_why() -> None:
     ("framework", "version", "name", "note"),
     [
         ("torch", "2.13.1+cpu", "torch", ""),
-        ("torch", "2.14.0", "torch", "torch@2.14.0 is not recorded: torch@2.13 answers"),
-        ("torch", "2.4.0", "torch", "torch@2.4.0 is not recorded: torch@2.13 answers"),
-        ("torch", "2.2.1", "torch@2.1", "torch@2.2.1 is not recorded: torch@2.1 answers"),
-        ("torch", "1.13.0", "torch@2.1", "torch@2.1 answers"),
-        ("numpy", "1.26.4", "numpy@1", "numpy@1 "),
-        ("numpy", "2.5.0", "numpy", "numpy@2 "),
+        ("torch", "2.15.0", "torch@2.15", ""),
+        ("torch", "2.99.0", "torch@2.15", "torch@2.99.0 is not recorded: torch@2.15 "),
+        ("numpy", "1.26.4", "numpy@1.26", ""),
+        ("numpy", "1.19.5", "numpy@1.21", "numpy@1.21 "),
+        ("numpy", "2.5.0", "numpy@2.5", ""),
         ("torch", "unknown", "torch", ""),
     ],
 )

@@ -32,6 +32,9 @@ from castwise.rules.catalog import nearest_named
         ("torch@2", "torch"),
         ("numpy@2.4.6", "numpy"),
         ("numpy@1.24.4", "numpy@1"),
+        ("numpy@1.26.4", "numpy@1.26"),
+        ("torch@2.15.0+cu132", "torch@2.15"),
+        ("torch:cuda", "torch:cuda"),
         ("paddle@2.6:documented", "paddle:documented"),
     ],
 )
@@ -42,17 +45,12 @@ def test_another_name_of_a_dialect(written: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("written", "name", "said"),
     [
-        ("torch@2.14", "torch", "torch@2.13 answers"),
-        ("torch@2.14.0rc1", "torch", "torch@2.13 answers"),
-        ("torch@2.2", "torch@2.1", "torch@2.1 answers"),
-        ("torch@2.3", "torch", "torch@2.13 answers"),  # the first with uint16
-        ("torch@2.9", "torch", "torch@2.13 answers"),
-        ("torch@1.13", "torch@2.1", "torch@2.1 answers"),
-        ("numpy@1.26", "numpy@1", r"numpy@1 \(recorded from 1.24\) answers"),
-        ("numpy@2.0", "numpy", r"numpy@2 \(recorded from 2.4\) answers"),
-        ("numpy@3", "numpy", r"numpy@2 \(recorded from 2.4\) answers"),
+        ("torch@9.9", "torch@2.15", r"torch@2.15 \(recorded from 2.15.0\) answers"),
+        ("torch@2.99.0rc1", "torch@2.15", "torch@2.15 .* answers"),
+        ("numpy@1.19", "numpy@1.21", r"numpy@1.21 \(recorded from 1.21.6\) answers"),
+        ("numpy@3", "numpy@2.5", "numpy@2.5 .* answers"),
         ("jax@0.4:x64", "jax:x64", "jax@0.10:x64 answers"),
-        ("torch@2.14:strict=True", "torch:strict=True", "torch@2.13 answers"),
+        ("torch@2.99:strict=True", "torch@2.15:strict=True", "torch@2.15 .* answers"),
     ],
 )
 def test_the_nearest_recorded_version_answers_and_says_so(
@@ -68,7 +66,7 @@ def test_the_nearest_recorded_version_answers_and_says_so(
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ("torch@banana", "'torch@banana' names no version: .*torch@2.13 or torch@2.1"),
+        ("torch@banana", "'torch@banana' names no version: .*torch@2.13 or torch@"),
         ("torch@2.x", "names no version"),
         ("torch@" + "9" * 5000, "names no version"),
         ("tensorflow@2.15:safe", "no release of a framework: leave out @2.15"),

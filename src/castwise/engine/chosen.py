@@ -10,7 +10,7 @@ from castwise.loaded.dialects import dialect_of_loaded
 from castwise.loaded.state import version_of_loaded
 from castwise.rules.default import DEFAULT, chosen_here, to_dialect
 from castwise.rules.dialect import Dialect
-from castwise.vocab.live import GUEST, framework_of
+from castwise.vocab.live import GUEST, framework_of, is_on_gpu
 
 
 class Chosen(NamedTuple):
@@ -38,7 +38,7 @@ def dialect_chosen(
     has_rules = found or any(other not in (None, GUEST) for other in others)
     for framework in dict.fromkeys(filter(None, others)):
         if framework != GUEST or framework == function_of or not has_rules:
-            of_framework = _of_framework(framework)
+            of_framework = _of_framework(framework, any(map(is_on_gpu, operands)))
             found.setdefault(of_framework.dialect.name, of_framework)
     if len(found) > 1:
         one, other = list(found)[:2]
@@ -52,7 +52,7 @@ def dialect_chosen(
 def dialect_of_array(thing: Any) -> Dialect | None:
     """The dialect that a live array follows; None for anything else."""
     framework = framework_of(thing)
-    return dialect_of_loaded(framework).dialect if framework else None
+    return dialect_of_loaded(framework, is_on_gpu=is_on_gpu(thing)).dialect if framework else None
 
 
 def _of_tensor(operand: Any) -> Dialect | None:
@@ -62,8 +62,8 @@ def _of_tensor(operand: Any) -> Dialect | None:
     return found if isinstance(found, Dialect) else None
 
 
-def _of_framework(framework: str) -> Chosen:
-    found, note = dialect_of_loaded(framework)
+def _of_framework(framework: str, on_gpu: bool) -> Chosen:
+    found, note = dialect_of_loaded(framework, is_on_gpu=on_gpu)
     version = version_of_loaded(framework)
     if note:
         return Chosen(found, f"The arrays are of {framework} {version}. {note}")

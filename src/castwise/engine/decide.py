@@ -18,6 +18,7 @@ from castwise.engine.decision import (
 )
 from castwise.engine.joins import is_strong_power, joined
 from castwise.engine.plan import Plan, plan_of
+from castwise.engine.recorded.layered import of_layers
 from castwise.engine.saying import Say
 from castwise.engine.steps import numpy_operands
 from castwise.engine.steps.accepts import (
@@ -72,6 +73,11 @@ def decide(question: Question, say: Say = None) -> Decision:
 
     Raises Refusal where the dialect refuses, UsageError where the question makes no sense.
     """
+    return (_with_layers if question.dialect.evidence.layers else _by_rules)(question, say)
+
+
+def _by_rules(question: Question, say: Say) -> Decision:
+    """The decision that a dialect's rules give."""
     row = question.op
     check_count(question)
     form = form_of(question)
@@ -113,6 +119,14 @@ def decide(question: Question, say: Say = None) -> Decision:
         check_guards(decision)
     if say:
         _say_result(decision, say)
+    return decision
+
+
+def _with_layers(question: Question, say: Say) -> Decision:
+    """The decision of a dialect in which recorded answers count for more than the rules."""
+    decision = replace(of_layers(question, decide, say), tell=steps_of)
+    if question.dialect.joining.guards:
+        check_guards(decision)
     return decision
 
 

@@ -6,14 +6,32 @@ import functools
 
 from castwise.errors import UsageError
 from castwise.loaded.state import name_of_loaded
-from castwise.rules.catalog import nearest_named
-from castwise.rules.nearest import Nearest
+from castwise.rules.catalog import dialect_named, nearest_named
+from castwise.rules.releases.layers import layers
+from castwise.rules.releases.nearest import Nearest
+
+_OF_GPUS = ("cuda", "gpu")  # what modes that were recorded on a GPU are called
 
 
-def dialect_of_loaded(framework: str) -> Nearest:
+def dialect_of_loaded(framework: str, *, is_on_gpu: bool = False) -> Nearest:
     """The dialect of a framework's version and mode here, with a note where its version is not
     recorded and the nearest one answers. A framework that is not loaded counts as the newest."""
-    return nearest_recorded(name_of_loaded(framework))
+    name = name_of_loaded(framework)
+    return nearest_on_gpu(name) if is_on_gpu else nearest_recorded(name)
+
+
+@functools.lru_cache(maxsize=256)
+def nearest_on_gpu(name: str) -> Nearest:
+    """The same for arrays on a GPU: what was recorded there, if anything was in this mode."""
+    on_cpu = nearest_recorded(name)
+    framework, _, mode = name.partition(":")
+    for device in _OF_GPUS:
+        found = layers().get(
+            f"{framework.partition('@')[0]}:{','.join(filter(None, (device, mode)))}"
+        )
+        if found:
+            return Nearest(dialect_named(found.name), on_cpu.note)
+    return on_cpu
 
 
 @functools.lru_cache(maxsize=256)

@@ -8,7 +8,7 @@ import importlib
 import pkgutil
 import sys
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from typing import Any
 from castwise.errors import NearestVersionWarning, UsageError, did_you_mean
 from castwise.rules.checks import check
 from castwise.rules.dialect import Dialect
-from castwise.rules.nearest import Nearest, nearest_of
+from castwise.rules.releases.layers import laid_over, layers
+from castwise.rules.releases.nearest import Nearest, nearest_of
 from castwise.rules.sharing import shared
 from castwise.rules.variations import EXAMPLES, VARIATIONS, parse_options
 
@@ -42,8 +43,8 @@ def dialect_named(name: str) -> Dialect:
 def nearest_named(name: str) -> Nearest:
     """The dialect of a name, with a note where it has a version that is not recorded.
 
-    >>> nearest_named("pytorch@2.14").note
-    'pytorch@2.14 is not recorded: torch@2.13 answers, the nearest that is.'
+    >>> nearest_named("paddle@9").note
+    'paddle@9 is not recorded: paddle@3.3 answers, the nearest that is.'
 
     Raises UsageError for an unknown name.
     """
@@ -202,7 +203,19 @@ def _of_framework(framework: str) -> tuple[Dialect, ...]:
     files whose names start with it, such as paddle_documented.py. The newest version is first."""
     for dialect in _listed(framework):
         check(dialect)
-    return tuple(map(shared, _listed(framework)))
+    known = tuple(map(shared, _listed(framework)))
+    return (*known, *_layered(framework, known))
+
+
+def _layered(framework: str, known: Sequence[Dialect]) -> Iterator[Dialect]:
+    """The dialects that layers of recorded answers make of others, such as releases."""
+    made = {dialect.name: dialect for dialect in known}
+    bottoms = dict(made)
+    for layer in layers().values():
+        if layer.framework == framework:
+            bottoms[layer.name] = bottoms[layer.below]
+            made[layer.name] = laid_over(bottoms[layer.below], layer, made[layer.below])
+            yield made[layer.name]
 
 
 @functools.lru_cache(maxsize=64)

@@ -45,7 +45,7 @@ class Dialect(DialectData, Shown):
     @property
     def unrecorded(self) -> tuple[str, ...]:
         """The ops without recorded cells of its framework, most of which it does not have."""
-        return unrecorded_ops(self.framework)
+        return (*unrecorded_ops(self.framework), *self.evidence.lacks.split())
 
 
 @functools.lru_cache(maxsize=4096)

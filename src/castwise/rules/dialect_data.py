@@ -59,7 +59,8 @@ class DialectData(_Referable):
     @property
     def dtypes(self) -> tuple[DType, ...]:
         """The dtypes it has, in its own order."""
-        return tuple([node for node in self.nodes if not node.is_weak])
+        lacks = self.evidence.lacks.split()
+        return tuple([node for node in self.nodes if not node.is_weak and node.name not in lacks])
 
     @property
     def casts_as(self) -> str:

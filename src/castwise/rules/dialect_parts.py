@@ -57,11 +57,14 @@ class Laws:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Why the rules are believed, and what is shown of them. Nothing in it decides."""
+    """Why the rules are believed, and what is shown of them. Only the layers decide."""
 
     source: str  # "recorded from ..."
     laws: Laws = Laws()
     surprises: tuple[str, ...] = ()  # the examples on its page
+    # Files of recorded answers that count for more than the rules, the first for most.
+    layers: tuple[str, ...] = ()
+    lacks: str = ""  # dtypes of the rules, and ops, that what was recorded does not have
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ def varied(dialect: AnyDialect, changes: Mapping[str, Any]) -> AnyDialect:
             raise UsageError(
                 f"a dialect has no variation {name!r}.{hint} There are {', '.join(VARIATIONS)}."
             )
+    _check_recorded(dialect, changes)
     dialect = replace(dialect, **{n: v for n, v in changes.items() if n not in VARIATIONS})
     for name, value in changes.items():
         if name in VARIATIONS and value is not None:
@@ -41,6 +42,17 @@ def varied(dialect: AnyDialect, changes: Mapping[str, Any]) -> AnyDialect:
             mode = f"{dialect.mode}:{name}={value}".lstrip(":") if changed else dialect.mode
             dialect = replace(dialect, mode=mode, **changed)
     return shared(dialect)
+
+
+def _check_recorded(dialect: DialectData, changes: Mapping[str, Any]) -> None:
+    """Raises UsageError where answers were recorded that a variation might change."""
+    named = [n for n, v in changes.items() if n in VARIATIONS and v is not None]
+    other = next((name for name in named if name not in _GUARDING), None)
+    if other and dialect.evidence.layers:
+        raise UsageError(
+            f"{dialect.name} is recorded as it is, without {other}: of the variations it takes"
+            f" {', '.join(_GUARDING)}."
+        )
 
 
 def _hint(dialect: DialectData, name: str) -> str:
@@ -175,6 +187,7 @@ EXAMPLES = {
     "strict": True,
     "safe": True,
 }
+_GUARDING = ("promote_64", "strict", "safe")  # these refuse, and change no answer
 _OF_DTYPES = ("default_float", "default_int")
 VARIATIONS: dict[str, Callable[[DialectData, Any], Changes]] = {
     "cap_float": _cap_float,

@@ -305,3 +305,8 @@ _READERS: dict[tuple[str, str], Reader] = {
     ("keras", "KerasTensor"): _read_array,
     ("castwise", "Tensor"): _read_array,
 }
+
+
+def is_on_gpu(thing: Any) -> bool:
+    """Whether a live array is on a GPU, which its framework names cuda:0 or gpu:0."""
+    return str(getattr(thing, "device", "")).lower().startswith(("cuda", "gpu"))

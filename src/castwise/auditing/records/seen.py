@@ -39,11 +39,11 @@ class RunFacts:
     @property
     def dialects(self) -> dict[str, str]:
         """Framework -> the recorded dialect that answers for it."""
-        from castwise.loaded.dialects import (
-            nearest_recorded,  # a program under audit loads no rules
-        )
+        # Imported here: a program under audit loads no rules.
+        from castwise.loaded.dialects import nearest_on_gpu, nearest_recorded
 
-        return {name: nearest_recorded(found).dialect.name for name, found in self.running.items()}
+        nearest = nearest_on_gpu if self.used_gpu else nearest_recorded
+        return {name: nearest(found).dialect.name for name, found in self.running.items()}
 
 
 @dataclass(frozen=True, slots=True, repr=False)

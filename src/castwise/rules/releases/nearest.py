@@ -26,9 +26,9 @@ def nearest_of(known: Sequence[Dialect], asked: str, version: str) -> Nearest:
     """The dialect among those of one framework and mode that is recorded from a version, or from
     the nearest one. `asked` is what messages call it: "torch@2.14".
 
-    A release counts by its first two numbers. Between two recorded ones, the one with the same
-    first number is the nearest, then the one with the closer second number. An old dialect answers
-    for no release after its last.
+    A release counts by its first two numbers, and by the third where several with the same two are
+    recorded. Between two recorded ones, the one with the same first number is the nearest, then the
+    one with the closer second number. An old dialect answers for no release after its last.
 
     Raises UsageError for text that is no version, or where the dialect has no versions.
     """
@@ -41,21 +41,31 @@ def nearest_of(known: Sequence[Dialect], asked: str, version: str) -> Nearest:
     if not recorded:
         raise UsageError(f"{names} is no release of a framework: leave out @{version[:40]}.")
     wanted = _numbers(match[1])
-    exact = [d for numbers, d in recorded.items() if numbers[: len(wanted)] == wanted]
+    exact = [numbers for numbers in recorded if numbers[: len(wanted[:2])] == wanted[:2]]
+    if exact and len(wanted) < 3:  # of 2 alone, the dialect with that name comes first
+        return Nearest(recorded[exact[0] if len(wanted) == 1 else max(exact)])
     if exact:
-        return Nearest(exact[0])
-    speaking = [numbers for numbers, d in recorded.items() if _speaks_for(d, wanted)]
-    found = recorded[_closest(wanted, sorted(speaking))]
+        patch = min(exact, key=lambda numbers: abs(_patch(numbers) - _patch(wanted)))
+        found = recorded[patch]
+        if len(exact) == 1 or patch == wanted:
+            return Nearest(found)
+    else:
+        speaking = [numbers for numbers, d in recorded.items() if _speaks_for(d, wanted)]
+        found = recorded[_closest(wanted, sorted(speaking))]
     return Nearest(found, f"{asked} is not recorded: {_said(found)} answers, the nearest that is.")
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """The first two numbers of a version; dtypes do not change between patches."""
-    return tuple([int(part) for part in version.split(".")[:2]])
+    """The first three numbers of a version."""
+    return tuple([int(part) for part in version.split(".")[:3]])
+
+
+def _patch(numbers: tuple[int, ...]) -> int:
+    return numbers[2] if len(numbers) > 2 else 0
 
 
 def _speaks_for(dialect: Dialect, wanted: tuple[int, ...]) -> bool:
-    return not dialect.naming.last or wanted <= _numbers(dialect.naming.last)
+    return not dialect.naming.last or wanted[:2] <= _numbers(dialect.naming.last)
 
 
 def _recorded(dialect: Dialect) -> str:

@@ -1,0 +1,1 @@
+"""Recordings of releases, devices and compilers, as layers over the dialects."""

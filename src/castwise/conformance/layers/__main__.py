@@ -1,0 +1,203 @@
+"""Writes recordings as layers: `python -m castwise.conformance.layers FOLDER`.
+
+FOLDER holds what conformance/record_releases.py recorded, a file for each release. A release is
+stored as the cells in which it differs from the next one towards the release that the rules were
+written for: that of the cell files in conformance/cells, or of a recording in FOLDER under the
+same name, which is preferred, as a few answers depend on the processor.
+
+    python -m castwise.conformance.layers --mode torch:cuda torch CUDA.tsv.gz CPU.tsv.gz \\
+        --source "torch 2.11.0 on CUDA"
+
+lays a device over a dialect: the cells in which its recording differs from one of the same release
+without it.
+
+    python -m castwise.conformance.layers --through torch:meta torch META.json
+
+does so with what `castwise verify torch --through meta --json` found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from castwise.conformance.recorder import Header, read_cells
+from castwise.conformance.through.asking import FAILED
+from castwise.rules.catalog import dialect_named, dialects
+from castwise.rules.dialect import Dialect
+from castwise.rules.releases.layers import INDEX, Layer, LayerCell, file_of
+from castwise.vocab.cell_words import NO_KERNEL, REFUSED
+
+Key = tuple[str, str, str]  # op, form, operands
+_ARRAY = re.compile(r"([a-z]\w*)\*?(?:=[^\[;]+)?\[")
+_OUTPUT = Path(__file__).parents[2] / "frameworks" / "layers"
+_HEADER = "# name\tbelow\trecorded from\tcells\tlacks\tsource"
+
+
+class Recording(NamedTuple):
+    """What was recorded under a name."""
+
+    name: str
+    header: Header
+    answers: dict[Key, str]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(map(int, re.findall(r"\d+", self.header["version"])))
+
+    @property
+    def ops(self) -> set[str]:
+        return {op for op, _, _ in self.answers}
+
+    @property
+    def dtypes(self) -> set[str]:
+        return {name for _, _, operands in self.answers for name in _ARRAY.findall(operands)}
+
+
+def read_recording(name: str, path: Path) -> Recording:
+    """A recording, from a file of cells."""
+    header, cells = read_cells(path)
+    return Recording(name, header, {(c.op, c.form, ";".join(c.operands)): c.answer for c in cells})
+
+
+def layer_of(found: Recording, below: Recording, rules: Dialect) -> tuple[Layer, list[LayerCell]]:
+    """The cells in which a recording differs from another, and what it does not have.
+
+    An op without any answer is one that it does not have, if it was asked about: a recording may
+    be of some ops only. A call that failed for another reason than dtypes is no answer.
+    """
+    lacks = sorted((below.dtypes - found.dtypes) & {d.name for d in rules.dtypes})
+    lacks += sorted(below.ops - found.ops) if len(found.ops) > len(below.ops) // 2 else []
+    cells = [
+        LayerCell(*key, answer, below.answers.get(key, ""))
+        for key, answer in found.answers.items()
+        if _differ(answer, below.answers.get(key, ""))
+    ]
+    version = found.header["version"]
+    source = f"{found.header['framework']} {version}"
+    return Layer(found.name, below.name, version, len(cells), " ".join(lacks), source), sorted(
+        cells
+    )
+
+
+def _differ(answer: str, below: str) -> bool:
+    """Whether two answers differ. A missing kernel of which the dtype is not told says no more than
+    a refusal, or than no answer."""
+    is_untold = answer == NO_KERNEL and (not below or below.startswith(REFUSED))
+    return answer != below and not is_untold
+
+
+def chained(
+    bottom: Recording, others: Sequence[Recording]
+) -> Iterator[tuple[Recording, Recording]]:
+    """Each recording with the one below it, towards the bottom: the next newer or older one."""
+    older = sorted((r for r in others if r.numbers < bottom.numbers), key=lambda r: r.numbers)
+    newer = sorted((r for r in others if r.numbers > bottom.numbers), key=lambda r: r.numbers)
+    for line in (older[::-1], newer):
+        below = bottom
+        for found in line:
+            yield found, below
+            below = found
+
+
+def write_layers(output: Path, made: Iterable[tuple[Layer, list[LayerCell]]]) -> None:
+    """Writes the files of layers, and their lines in the index."""
+    index = output / INDEX
+    lines = index.read_text(encoding="utf-8").splitlines()[1:] if index.exists() else []
+    rows = {line.partition("\t")[0]: line for line in lines}
+    for layer, cells in made:
+        rows.pop(layer.name, None)  # one that is written anew comes last, after what it stands on
+        rows[layer.name] = "\t".join(map(str, layer))
+        text = "".join("\t".join(cell) + "\n" for cell in cells)
+        path = output / file_of(layer.name)
+        with path.open("wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+            packed.write(text.encode())
+    index.write_text("\n".join([_HEADER, *rows.values(), ""]), encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Reads recordings and writes their layers."""
+    parser = argparse.ArgumentParser(
+        prog="python -m castwise.conformance.layers", description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("recordings", type=Path, metavar="FOLDER", nargs="?")
+    parser.add_argument("--mode", nargs=4, metavar=("NAME", "BELOW", "RECORDED", "BESIDE"))
+    parser.add_argument("--through", nargs=3, metavar=("NAME", "BELOW", "JSON"))
+    parser.add_argument("--source", help="what was recorded, in words; with --mode")
+    parser.add_argument("--cells", type=Path, default=Path("conformance/cells"))
+    parser.add_argument("-o", "--output", type=Path, default=_OUTPUT)
+    chosen = parser.parse_args(arguments)
+    if chosen.mode:
+        name, below, recorded, beside = chosen.mode
+        made = _of_mode(name, below, recorded, beside, chosen.source)
+        write_layers(chosen.output, [made])
+    if chosen.through:
+        write_layers(chosen.output, [_of_transformation(*chosen.through)])
+    if chosen.recordings is None:
+        return
+    files = {path.name.removesuffix(".tsv.gz"): path for path in chosen.recordings.glob("*@*.gz")}
+    for bottom, names in _by_bottom(files).items():
+        rules = dialect_named(bottom)
+        path = files.get(_release(rules), chosen.cells / f"{bottom}.tsv.gz")
+        others = [read_recording(name, files[name]) for name in names]
+        pairs = chained(read_recording(bottom, path), others)
+        write_layers(chosen.output, (layer_of(*pair, rules) for pair in pairs))
+
+
+def _of_mode(
+    name: str, below: str, recorded: str, beside: str, source: str | None
+) -> tuple[Layer, list[LayerCell]]:
+    """The layer of a device or a compiler."""
+    other = read_recording(below, Path(beside))
+    layer, cells = layer_of(read_recording(name, Path(recorded)), other, dialect_named(below))
+    return layer._replace(source=source or layer.source), cells
+
+
+def _of_transformation(name: str, below: str, path: str) -> tuple[Layer, list[LayerCell]]:
+    """The layer of a compiler, an exporter or a tracer. What fails inside it is refused."""
+    found = json.loads(Path(path).read_text(encoding="utf-8"))
+    cells = [
+        LayerCell(
+            each["op"],
+            each["form"],
+            ";".join(each["operands"]),
+            REFUSED if each["through"].startswith(FAILED) else each["through"],
+            each["framework"],
+        )
+        for each in found["differences"]
+    ]
+    version = found["installed"]["version"]
+    source = f"{found['framework']} {version} through {found['through']}"
+    told = sorted(cell for cell in cells if _differ(cell.answer, cell.below))
+    return Layer(name, below, version, len(told), "", source), told
+
+
+def _by_bottom(names: Iterable[str]) -> Mapping[str, list[str]]:
+    """The releases by the dialect whose rules they are laid over."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        rules = _rules_for(*name.split("@"))
+        if _release(rules) != name:
+            found.setdefault(rules.name, []).append(name)
+    return found
+
+
+def _rules_for(framework: str, version: str) -> Dialect:
+    """The rules of the same first number, if there are any; otherwise the newest."""
+    known = [dialect_named(name) for name in dialects() if name.partition("@")[0] == framework]
+    major = version.partition(".")[0]
+    return next((d for d in known if d.version.partition(".")[0] == major), known[0])
+
+
+def _release(rules: Dialect) -> str:
+    return f"{rules.framework}@{rules.naming.recorded or rules.version}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Recorded answers laid over a dialect's rules: of another release, a device or a compiler.
+
+A layer is a file of the cells in which what was recorded differs from the dialect below it. An
+index lists the layers. Nothing here decides: the engine reads the cells.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+from dataclasses import replace
+from importlib import resources
+from typing import Any, NamedTuple
+
+from castwise.rules.dialect import Dialect
+from castwise.rules.sharing import shared
+
+FOLDER = "castwise.frameworks"
+INDEX = "index.tsv"
+
+
+class Layer(NamedTuple):
+    """What the index says of a layer."""
+
+    name: str  # the dialect that it makes: a release such as @2.8, or a mode
+    below: str  # the dialect that it differs from, which may have layers itself
+    recorded: str  # the release it was recorded from: "2.8.0"
+    cells: int  # in how many cells they differ
+    lacks: str  # dtypes and ops that the dialect below has and it has not
+    source: str  # what was recorded, in words
+
+    @property
+    def framework(self) -> str:
+        return self.name.partition(":")[0].partition("@")[0]
+
+    @property
+    def version(self) -> str:
+        """The version in the name, "" where it is that of the dialect below."""
+        return self.name.partition(":")[0].partition("@")[2]
+
+    @property
+    def mode(self) -> str:
+        return self.name.partition(":")[2]
+
+
+class LayerCell(NamedTuple):
+    """A question whose answer differs; "" is no answer."""
+
+    op: str
+    form: str
+    operands: str  # with semicolons between them
+    answer: str
+    below: str  # the answer of the dialect below
+
+
+@functools.lru_cache(maxsize=1)
+def layers() -> dict[str, Layer]:
+    """All layers, by the names of the dialects that they make."""
+    text = _folder().joinpath(INDEX).read_text(encoding="utf-8")
+    rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
+    return {
+        name: Layer(name, below, recorded, int(cells), lacks, source)
+        for name, below, recorded, cells, lacks, source in rows
+    }
+
+
+@functools.lru_cache(maxsize=8)
+def layer_lines(name: str) -> dict[str, list[str]]:
+    """The lines of a layer, by op. They are not parsed: there are many, and few are asked for."""
+    found: dict[str, list[str]] = {}
+    text = gzip.decompress(_folder().joinpath(file_of(name)).read_bytes()).decode()
+    for line in text.splitlines():
+        found.setdefault(line.partition("\t")[0], []).append(line)
+    return found
+
+
+def file_of(name: str) -> str:
+    """The file of a layer; not every system has files with a colon in their name."""
+    return f"{name.replace(':', '-')}.tsv.gz"
+
+
+def layer_cells(name: str, op: str) -> list[LayerCell]:
+    """The cells of an op in a layer."""
+    return [LayerCell(*line.split("\t")) for line in layer_lines(name).get(op, ())]
+
+
+def laid_over(rules: Dialect, layer: Layer, below: Dialect) -> Dialect:
+    """The dialect that a layer makes of the one below it; `rules` are those at the bottom."""
+    version = layer.version or rules.version
+    said = below.name if layer.mode else f"{below.framework} {_version(below)}"
+    amount = f"{layer.cells:,} recorded answers differ" if layer.cells else "no answer differs"
+    evidence = replace(
+        rules.evidence,
+        source=f"recorded from {layer.source}",
+        layers=(layer.name, *below.evidence.layers),
+        lacks=" ".join(dict.fromkeys(f"{below.evidence.lacks} {layer.lacks}".split())),
+    )
+    naming = replace(
+        rules.naming, is_newest=not layer.version, recorded=layer.recorded, last="", release=""
+    )
+    made = rules.vary(
+        version=version,
+        mode=layer.mode,
+        naming=naming,
+        evidence=evidence,
+        about=f"{_titled(rules, layer)}: {amount} from {said}.",
+    )
+    return shared(made)
+
+
+@functools.lru_cache(maxsize=256)
+def without_layers(dialect: Dialect) -> Dialect:
+    """The rules below the layers of a dialect, under its name."""
+    evidence = replace(dialect.evidence, layers=(), lacks="")
+    return shared(replace(dialect, evidence=evidence))
+
+
+def _titled(rules: Dialect, layer: Layer) -> str:
+    title = rules.about.partition(":")[0].partition(" in ")[0]
+    return f"{title.partition(' ')[0]} {layer.version or layer.mode}"
+
+
+def _version(dialect: Dialect) -> str:
+    return dialect.naming.recorded or dialect.version
+
+
+def _folder() -> Any:
+    return resources.files(FOLDER).joinpath("layers")

@@ -1,0 +1,109 @@
+"""Recordings become layers, each a difference from the next."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from castwise.conformance.layers.__main__ import chained, layer_of, main, read_recording
+from castwise.conformance.recorder import Cell, write_cells
+from castwise.rules.catalog import dialect_named
+
+
+def written(path: Path, version: str, **answers: str) -> Path:
+    """A file of answers to `int8[3]` in an op, and to two arrays of uint16 in add."""
+    cells = [Cell(op, "function", ("int8[3]",), answer) for op, answer in answers.items()]
+    write_cells(path, {"dialect": "numpy", "framework": "numpy", "version": version}, cells)
+    return path
+
+
+def test_a_release_is_stored_as_its_difference_from_the_next(tmp_path: Path) -> None:
+    rules = written(
+        tmp_path / "cells" / "numpy.tsv.gz", "2.4.6", abs="int8", sign="int8", exp="float16"
+    )
+    assert rules.exists()
+    written(tmp_path / "numpy@2.3.tsv.gz", "2.3.5", abs="int8", sign="!", exp="float16")
+    written(tmp_path / "numpy@2.2.tsv.gz", "2.2.6", abs="int16", sign="!", exp="float16")
+    written(tmp_path / "numpy@2.5.tsv.gz", "2.5.0", abs="int8", sign="int8", exp="no-kernel")
+    output = tmp_path / "layers"
+    output.mkdir()
+    main([str(tmp_path), "--cells", str(tmp_path / "cells"), "-o", str(output)])
+    rows = (output / "index.tsv").read_text().splitlines()[1:]
+    assert [row.split("\t")[:4] for row in rows] == [
+        ["numpy@2.3", "numpy", "2.3.5", "1"],
+        ["numpy@2.2", "numpy@2.3", "2.2.6", "1"],
+        ["numpy@2.5", "numpy", "2.5.0", "1"],
+    ]
+    text = gzip.decompress((output / "numpy@2.2.tsv.gz").read_bytes()).decode()
+    assert text == "abs\tfunction\tint8[3]\tint16\tint8\n"
+
+
+def test_the_chain_goes_both_ways_from_the_rules(tmp_path: Path) -> None:
+    made = {
+        version: read_recording(version, written(tmp_path / version, version, abs="int8"))
+        for version in ("1.9.1", "1.10.0", "2.0.0", "2.1.0")
+    }
+    others = [recording for version, recording in made.items() if version != "2.0.0"]
+    pairs = [(a.name, b.name) for a, b in chained(made["2.0.0"], others)]
+    assert pairs == [("1.10.0", "2.0.0"), ("1.9.1", "1.10.0"), ("2.1.0", "2.0.0")]
+
+
+def test_what_a_release_lacks_is_no_difference(tmp_path: Path) -> None:
+    def recording(name: str, cells: list[Cell]) -> Path:
+        write_cells(tmp_path / name, {"framework": "numpy", "version": "2.0.0"}, cells)
+        return tmp_path / name
+
+    every = [Cell("abs", "function", (f"{d}[3]",), d) for d in ("int8", "uint16")]
+    every += [Cell(op, "function", ("int8[3]",), "int8") for op in ("sign", "square")]
+    old = [cell for cell in every if "uint16[3]" not in cell.operands and cell.op != "square"]
+    below, found = (
+        read_recording(name, recording(name, cells)) for name, cells in (("b", every), ("a", old))
+    )
+    layer, cells = layer_of(found, below, dialect_named("numpy"))
+    assert (layer.lacks, cells) == ("uint16 square", [])
+
+
+def test_what_a_transformation_changes_becomes_a_layer(tmp_path: Path) -> None:
+    changed = [
+        {
+            "op": "add",
+            "form": "operator",
+            "operands": ["int8[3]", "1"],
+            "framework": "int8",
+            "through": "int16",
+        },
+        {
+            "op": "sub",
+            "form": "operator",
+            "operands": ["int8[3]", "1"],
+            "framework": "int8",
+            "through": "fails:KeyError",
+        },
+    ]
+    content = {
+        "framework": "numpy",
+        "through": "mine",
+        "installed": {"version": "2.4.6"},
+        "differences": changed,
+    }
+    (tmp_path / "found.json").write_text(json.dumps(content))
+    main(["--through", "numpy:mine", "numpy", str(tmp_path / "found.json"), "-o", str(tmp_path)])
+    text = gzip.decompress((tmp_path / "numpy-mine.tsv.gz").read_bytes()).decode()
+    assert text.splitlines() == [
+        "add\toperator\tint8[3];1\tint16\tint8",
+        "sub\toperator\tint8[3];1\t!\tint8",
+    ]
+    assert "numpy 2.4.6 through mine" in (tmp_path / "index.tsv").read_text()
+
+
+@pytest.mark.parametrize("words", [[], ["--mode", "a", "b"]])
+def test_without_files_nothing_is_written(words: list[str], tmp_path: Path) -> None:
+    if words:
+        with pytest.raises(SystemExit):
+            main(words)
+    else:
+        main(["-o", str(tmp_path)])
+        assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,94 @@
+"""Recorded answers count for more than the rules, and the rest is as the rules say."""
+
+from __future__ import annotations
+
+import pytest
+
+import castwise as cw
+import cells
+from castwise.compare.verify import agrees, answer_for
+from castwise.conformance.recorder import Cell
+from castwise.rules.catalog import dialect_named
+from castwise.rules.releases.layers import layer_cells, layer_lines, layers
+from castwise.rules.releases.layers import without_layers as rules_of
+
+NAMES = list(layers())
+ENOUGH = 150  # cells of a layer that are asked about, evenly spread; all with --all-cells
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_layer_answers_as_recorded(name: str) -> None:
+    dialect = dialect_named(name)
+    lines = [cell for op in layer_lines(name) for cell in layer_cells(name, op)]
+    assert len(lines) == layers()[name].cells
+    step = 1 if cells.takes_all else max(1, len(lines) // ENOUGH)
+    asked = [Cell(c.op, c.form, tuple(c.operands.split(";")), c.answer) for c in lines[::step]]
+    wrong = [(cell, answer_for(cell, dialect)) for cell in asked if not agrees(cell, dialect)]
+    assert wrong == []
+
+
+def test_what_is_not_recorded_is_as_below() -> None:
+    one, other = cw.dialect("numpy@2.2"), cw.dialect("numpy")
+    for text in ("int8[3] + 1.5", "float32[3] * float64[]", "uint8[3] + 300", "sum(int8[3])"):
+        answers = []
+        for dialect in (one, other):
+            try:
+                answers.append(str(cw.explain(text, dialect=dialect)).partition("\n")[2])
+            except cw.PromotionError as error:
+                answers.append(str(error).partition(":")[2])
+        assert answers[0] == answers[1]
+
+
+def test_a_recorded_answer_says_where_it_is_from() -> None:
+    found = cw.resolve("where", "bool[3]", "int8[3]", 7, dialect="numpy@2.5")
+    assert found.result == "int8"
+    with pytest.raises(cw.ScalarRangeError, match=r"numpy 2.5.4 refuses it, as recorded"):
+        cw.resolve("where", "bool[3]", "int8[3]", 300, dialect="numpy@2.5")
+    text = str(cw.explain("float16[3] ** 2", dialect="torch:cuda,autocast=float16"))
+    assert (
+        "Recorded from torch 2.11.0 on CUDA: float32. In torch:autocast=float16: float16." in text
+    )
+
+
+def test_numbers_that_the_rules_treat_alike_have_one_recorded_answer() -> None:
+    for number in (2, 5, 77):
+        assert (
+            cw.resolve("**", "float16[3]", number, dialect="torch:cuda,autocast=float16").result
+            == "float32"
+        )
+
+
+def test_a_missing_kernel_is_that_of_the_device() -> None:
+    on_cpu, on_gpu = (cw.resolve("*", "uint16[3]", 2, dialect=d) for d in ("torch", "torch:cuda"))
+    assert (on_cpu.has_kernel, on_gpu.has_kernel) == (True, False)
+    assert on_gpu.notes == ("mul has no kernel for it, as recorded.",)
+
+
+def test_a_dtype_that_a_release_lacks_is_refused() -> None:
+    assert "bfloat16" not in [d.name for d in cw.dialect("numpy:cupy").dtypes]
+    with pytest.raises(cw.PromotionError, match=r"CuPy 14.2.0 has no dtype bfloat16"):
+        cw.resolve("add", "bfloat16[3]", 1, dialect="numpy:cupy")
+
+
+def test_guards_hold_for_recorded_answers() -> None:
+    with pytest.raises(cw.PromotionError):
+        cw.resolve(
+            "**", "float16[3]", "float16[3]", dialect="torch:cuda,autocast=float16:strict=True"
+        )
+
+
+def test_a_variation_that_changes_answers_is_refused() -> None:
+    with pytest.raises(cw.UsageError, match="is recorded as it is, without default_float"):
+        cw.dialect("torch:cuda").vary(default_float="float64")
+
+
+def test_the_rules_below_have_no_layers() -> None:
+    assert rules_of(cw.dialect("torch:cuda")).evidence.layers == ()
+    assert rules_of(cw.dialect("torch:cuda")).name == "torch:cuda"
+
+
+def test_layers_stand_on_what_is_there_before() -> None:
+    known = set(cw.dialects())
+    for layer in layers().values():
+        assert layer.below in known
+        known.add(layer.name)
