@@ -25,6 +25,7 @@ _FILES = {
     "dtypes": "vocabulary",
     "explain": "answers",
     "explorer": "explorer",
+    "history": "history",
     "lattice": "dialects",
     "ops": "vocabulary",
     "port": "auditing.port",
