@@ -1,12 +1,13 @@
-"""Updates the printed output in README.md and docs/, and the pages in docs/dialects/.
+"""Updates the printed output in README.md and docs/, and the pages that are generated.
 
 python docs/refresh.py           writes what the examples print now
 python docs/refresh.py --check   exits with 1 if something would change
 
 Two kinds of examples are run: Python after `>>>`, and commands after `$` in ```console blocks.
-The pages in docs/dialects/ are generated from the dialects, docs/evidence/onnx-support.md by trying
-what can be exported. That page is valid for the versions it names. If other versions are installed,
-or none, it is left unchanged unless you request it: `python docs/refresh.py onnx`.
+The pages in docs/dialects/ are generated from the dialects, those in docs/history/ from the
+recorded releases, docs/evidence/onnx-support.md by trying what can be exported. That page is valid
+for the versions it names. If other versions are installed, or none, it is left unchanged unless you
+request it: `python docs/refresh.py onnx`.
 """
 
 from __future__ import annotations
@@ -29,17 +30,20 @@ from castwise.report.distances.svg import distances_svg
 from castwise.report.lattice.lattice import lattice
 from castwise.report.lattice.svg import lattice_svg
 from castwise.report.pages.dialect import dialect_page, index_page, page_name
+from castwise.report.pages.history import history_index, history_page
 from castwise.report.pages.onnx import installed_versions, onnx_page, versions_of
 from castwise.report.pages.values import value_tables
 from castwise.rules.catalog import dialect_named, dialects
+from castwise.rules.releases.layers import layers
 
 ROOT = Path(__file__).resolve().parents[1]
 DIALECTS = ROOT / "docs" / "dialects"
+HISTORY = ROOT / "docs" / "history"
 ONNX = ROOT / "docs" / "evidence" / "onnx-support.md"
 PAGES = [
     page
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-    if page.parent != DIALECTS and page != ONNX
+    if page.parent not in (DIALECTS, HISTORY) and page != ONNX
 ]
 CONSOLE = re.compile(r"```console\n(.*?)\n```", re.DOTALL)
 TABLES = re.compile(
@@ -122,6 +126,14 @@ def dialect_files() -> dict[Path, str]:
     return {DIALECTS / name: text for name, text in files.items()}
 
 
+def history_files() -> dict[Path, str]:
+    """The files of docs/history/: what the releases of each framework changed, and an index."""
+    frameworks = sorted({layer.framework for layer in layers().values() if layer.version})
+    files = {f"{name}.md": history_page(name) for name in frameworks}
+    files["README.md"] = history_index(frameworks)
+    return {HISTORY / name: text for name, text in files.items()}
+
+
 def onnx_files(is_requested: bool) -> dict[Path, str]:
     """docs/evidence/onnx-support.md, if the versions it was written for are installed."""
     here, there = (
@@ -139,9 +151,11 @@ def onnx_files(is_requested: bool) -> dict[Path, str]:
 def main(arguments: list[str]) -> int:
     """Writes the files that changed, or only names them; 1 if a check found some."""
     is_check = "--check" in arguments
-    wanted = dialect_files() | {page: refreshed(page.read_text("utf-8")) for page in PAGES}
+    wanted = dialect_files() | history_files()
+    wanted |= {page: refreshed(page.read_text("utf-8")) for page in PAGES}
     wanted |= onnx_files("onnx" in arguments)
-    gone = [file for file in DIALECTS.glob("*") if file not in wanted]
+    generated = (*DIALECTS.glob("*"), *HISTORY.glob("*"))
+    gone = [file for file in generated if file not in wanted]
     stale = [
         file
         for file, text in wanted.items()
@@ -151,6 +165,7 @@ def main(arguments: list[str]) -> int:
         print(f"{file.relative_to(ROOT)}: {'stale' if is_check else 'refreshed'}")
     if not is_check:
         DIALECTS.mkdir(exist_ok=True)
+        HISTORY.mkdir(exist_ok=True)
         for file in stale:
             file.write_text(wanted[file], "utf-8")
         for file in gone:

@@ -17,6 +17,7 @@ from ran import Ran
 from castwise import __version__
 from castwise.report.answers.two_processes import MANY
 from castwise.rules.catalog import dialects
+from castwise.rules.releases.layers import layers
 from processes import started
 
 COMMANDS = (
@@ -230,7 +231,7 @@ def test_dialects(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(f"\n{name} " in f"\n{ran.out}" for name in dialects())
     assert all(len(line) <= 80 for line in ran.out.splitlines())
     made = json.loads(Ran(capsys, "dialects", "--json").out)
-    assert [dialect["name"] for dialect in made] == list(dialects())
+    assert [dialect["name"] for dialect in made] == [*dialects(), *layers()]
     assert made[0].keys() == {"name", "version", "about", "evidence", "dtypes"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from html import escape
 from typing import Any
@@ -10,10 +11,11 @@ from castwise.report.look.card import card, dtype_html, faint, paragraph
 from castwise.report.terminal.colour import Paint, plain
 from castwise.rules.catalog import dialect_named, dialects
 from castwise.rules.dialect import Dialect
+from castwise.rules.releases.layers import layers
 
 
 def dialects_json() -> list[dict[str, Any]]:
-    """Every dialect with its facts."""
+    """Every dialect with its facts, and then those that are recorded as differences from others."""
     return [
         {
             "name": dialect.name,
@@ -22,13 +24,32 @@ def dialects_json() -> list[dict[str, Any]]:
             "evidence": dialect.evidence.source,
             "dtypes": [dtype.name for dtype in dialect.dtypes],
         }
-        for dialect in map(dialect_named, dialects())
+        for dialect in map(dialect_named, (*dialects(), *layers()))
     ]
 
 
 def dialects_text(paint: Paint = plain, width: int = 80) -> str:
-    """One row per dialect: its name, its version, what it is and the evidence for it."""
-    return _rows([dialect_named(name) for name in dialects()], paint, width)
+    """One row per dialect: its name, its version, what it is and the evidence for it; then the
+    releases and modes that are recorded as differences from them."""
+    rows = _rows([dialect_named(name) for name in dialects()], paint, width)
+    return "\n".join([rows, "", *_layer_lines(paint, width)])
+
+
+def _layer_lines(paint: Paint, width: int) -> list[str]:
+    """The names of the layers, a paragraph for each framework."""
+    names: dict[str, list[str]] = {}
+    for layer in layers().values():
+        names.setdefault(layer.framework, []).append(layer.name)
+    lines = [paint("Recorded as differences from these", "title")]
+    for framework in sorted(names):
+        listed = ", ".join(sorted(names[framework], key=_order))
+        lines += textwrap.wrap(listed, width, initial_indent="  ", subsequent_indent="  ")
+    return lines
+
+
+def _order(name: str) -> tuple[bool, list[int], str]:
+    """Releases by their numbers, then modes."""
+    return ":" in name, list(map(int, re.findall(r"\d+", name.partition(":")[0]))), name
 
 
 def dialect_text(dialect: Dialect) -> str:

@@ -115,7 +115,7 @@ class PaddleRecorder:
     def dtype_of(self, result: Any) -> str | None:
         if not self._is_tensor(result):
             return None
-        name = result.dtype.name.lower()
+        name = str(result.dtype.name).lower()
         return _OLD_NAMES.get(name, name)
 
     def classify(self, error: Exception) -> str | None:
