@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import gzip
+import re
 from dataclasses import replace
 from importlib import resources
 from typing import Any, NamedTuple
@@ -76,7 +77,7 @@ def layer_lines(name: str) -> dict[str, list[str]]:
 
 def file_of(name: str) -> str:
     """The file of a layer; not every system has files with a colon in their name."""
-    return f"{name.replace(':', '-')}.tsv.gz"
+    return f"{re.sub('[:,=]', '-', name)}.tsv.gz"
 
 
 def layer_cells(name: str, op: str) -> list[LayerCell]:
