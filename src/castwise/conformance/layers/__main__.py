@@ -113,11 +113,17 @@ def write_layers(output: Path, made: Iterable[tuple[Layer, list[LayerCell]]]) ->
     for layer, cells in made:
         rows.pop(layer.name, None)  # one that is written anew comes last, after what it stands on
         rows[layer.name] = "\t".join(map(str, layer))
-        text = "".join("\t".join(cell) + "\n" for cell in cells)
         path = output / file_of(layer.name)
-        with path.open("wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
-            packed.write(text.encode())
+        path.unlink(missing_ok=True)
+        if cells:
+            _write_packed(path, "".join("\t".join(cell) + "\n" for cell in cells))
     index.write_text("\n".join([_HEADER, *rows.values(), ""]), encoding="utf-8")
+
+
+def _write_packed(path: Path, text: str) -> None:
+    # The name and the time, which gzip would store, are left out.
+    with path.open("wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+        packed.write(text.encode())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -69,6 +69,8 @@ def layers() -> dict[str, Layer]:
 def layer_lines(name: str) -> dict[str, list[str]]:
     """The lines of a layer, by op. They are not parsed: there are many, and few are asked for."""
     found: dict[str, list[str]] = {}
+    if not layers()[name].cells:
+        return found  # it has no file
     text = gzip.decompress(_folder().joinpath(file_of(name)).read_bytes()).decode()
     for line in text.splitlines():
         found.setdefault(line.partition("\t")[0], []).append(line)
