@@ -187,9 +187,14 @@ def write_cells(path: Path, header: Header, recorded: Iterable[Cell]) -> None:
     lines = [f"# {json.dumps(header)}"]
     lines += sorted("\t".join((c.op, c.form, ";".join(c.operands), c.answer)) for c in recorded)
     path.parent.mkdir(parents=True, exist_ok=True)
+    write_packed(path, "".join(f"{line}\n" for line in lines))
+
+
+def write_packed(path: Path, text: str) -> None:
+    """Writes a compressed file; equal text gives equal bytes."""
     # The name and the time, which gzip would store, are left out.
     with path.open("wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
-        packed.write("".join(f"{line}\n" for line in lines).encode())
+        packed.write(text.encode())
 
 
 def read_header(path: Path) -> Header:

@@ -14,6 +14,7 @@ from castwise.engine.decision import (
     Refusal,
     cast_between,
     cast_text,
+    result_text,
     step_text,
 )
 from castwise.engine.joins import is_strong_power, joined
@@ -176,12 +177,6 @@ def _say_result(decision: Decision, say: Callable[[str], None]) -> None:
     if rebinds(decision.question):
         say(f"`x {symbol}= y` is `x = x {symbol} y`: the name is bound to a new array.")
     say(result_text(decision))
-
-
-def result_text(decision: Decision) -> str:
-    """The sentence about a decision's result."""
-    verb = "is" if decision.has_kernel else "would be"
-    return f"The result {verb} {'a weak ' if decision.is_weak else ''}{decision.result}."
 
 
 def _casts(

@@ -224,6 +224,12 @@ def step_text(decision: Decision) -> str:
     return f"{answer_text(decision)}{in_dtype}"
 
 
+def result_text(decision: Decision) -> str:
+    """The sentence about a decision's result."""
+    verb = "is" if decision.has_kernel else "would be"
+    return f"The result {verb} {'a weak ' if decision.is_weak else ''}{decision.result}."
+
+
 class Refusal(Exception):  # noqa: N818 -- not an error: it becomes one in as_error
     """Raised inside resolve: why the dialect refuses, and what to do."""
 

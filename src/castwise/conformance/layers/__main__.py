@@ -19,14 +19,13 @@ does so with what `castwise verify torch --through meta --json` found.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from castwise.conformance.recorder import Header, read_cells
+from castwise.conformance.recorder import Header, read_cells, write_packed
 from castwise.conformance.through.asking import FAILED
 from castwise.rules.catalog import dialect_named, dialects
 from castwise.rules.dialect import Dialect
@@ -116,14 +115,8 @@ def write_layers(output: Path, made: Iterable[tuple[Layer, list[LayerCell]]]) ->
         path = output / file_of(layer.name)
         path.unlink(missing_ok=True)
         if cells:
-            _write_packed(path, "".join("\t".join(cell) + "\n" for cell in cells))
+            write_packed(path, "".join("\t".join(cell) + "\n" for cell in cells))
     index.write_text("\n".join([_HEADER, *rows.values(), ""]), encoding="utf-8")
-
-
-def _write_packed(path: Path, text: str) -> None:
-    # The name and the time, which gzip would store, are left out.
-    with path.open("wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
-        packed.write(text.encode())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -8,7 +8,15 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import NamedTuple
 
-from castwise.engine.decision import Cast, Decision, Question, Refusal, cast_between, cast_text
+from castwise.engine.decision import (
+    Cast,
+    Decision,
+    Question,
+    Refusal,
+    cast_between,
+    cast_text,
+    result_text,
+)
 from castwise.engine.recorded.cells import question_of_cell
 from castwise.engine.saying import Say
 from castwise.rules.dialect import Dialect
@@ -50,7 +58,7 @@ def of_layers(question: Question, decide: Decide, say: Say) -> Decision:
     if say:
         for cast in filter(None, (*decision.casts, decision.result_cast)):
             say(f"Cast: {cast_text(cast)}.")
-        say(f"The result is {'a weak ' if decision.is_weak else ''}{decision.result}.")
+        say(result_text(decision))
     return decision
 
 

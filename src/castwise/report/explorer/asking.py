@@ -8,8 +8,8 @@ from collections.abc import Hashable, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from castwise.engine.decide import result_text, told
-from castwise.engine.decision import HAZARDS, Cast, Decision, cast_text
+from castwise.engine.decide import told
+from castwise.engine.decision import HAZARDS, Cast, Decision, cast_text, result_text
 from castwise.errors import UsageError
 from castwise.report.explorer.groups import Asked, marked
 from castwise.report.explorer.kinds import Kind
