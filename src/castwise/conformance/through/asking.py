@@ -85,10 +85,11 @@ class _Asker:
         self._call: Callable[..., Any] = getattr(recorder, "bare_call", recorder.call)
 
     def both(self, asked: Sequence[GridQuestion]) -> Iterator[Through]:
-        """Both answers to each question. Those that the framework takes are transformed together,
-        and those it refuses apart from them."""
+        """Both answers to each question. Those that the framework takes are transformed together.
+        Those it refuses are apart from them, and from those it refuses for another reason: what
+        is refused alike mostly fails alike, and what fails is asked again in halves."""
         given: dict[GridQuestion, str] = {}
-        left: dict[bool, list[GridQuestion]] = {False: [], True: []}
+        left: dict[str, list[GridQuestion]] = {}
         for question in asked:
             plain = ask(self._recorder, question, self._make)
             if plain is None:
@@ -96,7 +97,7 @@ class _Asker:
             error = self._transformation.declines(*self._function([question]))
             if error is None:
                 given[question] = plain
-                left[is_result(plain)].append(question)
+                left.setdefault("" if is_result(plain) else plain, []).append(question)
             else:
                 yield Through(question, plain, self._told(error), _line(error))
         for some in left.values():
