@@ -16,6 +16,10 @@ _HOOKS = "castwise.auditing.hooks"  # one file per framework, found by its name
 Read: TypeAlias = "tuple[Any, tuple[int, ...], bool, Any]"
 
 
+class CannotRunPlainlyError(Exception):
+    """A compiled function cannot run without its compiler; the message says why."""
+
+
 def read_array(array: Any) -> Read:
     """Reads an array that has the usual attributes."""
     return array.dtype, array.shape, False, None
@@ -101,9 +105,12 @@ class Spelling:
 class Compiling:
     """What it compiles, and for which arguments."""
 
+    name: str = ""  # what a program calls its compiler
     compilers: str = ""  # decorators that compile the function themselves
     compiled: str = ""  # the types of functions that it compiles for dtypes and shapes
     compilations: Callable[[Any], int] | None = None  # how often such a function was compiled
+    # Calls such a function without its compiler, with its arguments and keywords.
+    plainly: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
     # The parts of an argument as its compiler sees them: path, value, dtype, shape, is it weak.
     leaves: Callable[[Any], Sequence[tuple[str, Any, Any, tuple[int, ...], bool]]] | None = None
 

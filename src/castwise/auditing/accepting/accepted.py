@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from castwise.auditing.accepting.baseline import Baseline
-from castwise.auditing.accepting.comments import accepts_lost_values, hazards_left, remarks_on
+from castwise.auditing.accepting.comments import WORDS, accepts, hazards_left, remarks_on
 from castwise.auditing.judging.audited import Audit, worst_first
+from castwise.auditing.judging.compiled import CompiledFinding
 from castwise.auditing.judging.losses import LostValues
 from castwise.auditing.judging.origins import DtypeOrigin
+from castwise.auditing.records.beyond import DIFFERS
 from castwise.auditing.records.findings import Finding
 from castwise.auditing.records.losses import LOST
 from castwise.engine.decision import HAZARDS
@@ -34,14 +36,25 @@ def without_ignored(audit: Audit, hazards: Sequence[str] = ()) -> Audit:
     filtered = _filtered(audit, kept)
     if audit.losses:
         seen = () if LOST in hazards else audit.losses
-        left = tuple(loss for loss in seen if not accepts_lost_values(loss.place))
+        left = tuple(loss for loss in seen if not accepts(LOST, loss.place))
         filtered = replace(filtered, losses=left)
+    filtered = _without_accepted_compilations(filtered, hazards)
     return replace(
         filtered,
         ignored=_findings_removed(audit, filtered),
         ignored_hazards=tuple(hazards),
         remarks=tuple(remarks),
     )
+
+
+def _without_accepted_compilations(audit: Audit, hazards: Sequence[str]) -> Audit:
+    compared = audit.sections.compared
+    if compared is None:
+        return audit
+    seen = () if DIFFERS in hazards else compared.findings
+    left = tuple(finding for finding in seen if not accepts(DIFFERS, finding.place))
+    sections = replace(audit.sections, compared=replace(compared, findings=left))
+    return replace(audit, sections=sections)
 
 
 def without_allowed(audit: Audit) -> Audit:
@@ -105,9 +118,9 @@ def hazards_named(
     """
     named = [word.strip() for words_ in words for word in words_.split(",") if word.strip()]
     for word in named:
-        if word not in (*HAZARDS, LOST, *beside):
+        if word not in (*WORDS, *beside):
             known = f"Hazards: {'; or '.join([', '.join(HAZARDS), *beside])}."
-            hint = did_you_mean(word, [*HAZARDS, LOST, *beside])
+            hint = did_you_mean(word, [*WORDS, *beside])
             raise UsageError(f"{option}: there is no hazard {word!r}.{hint} {known}")
     return tuple(named)
 
@@ -124,3 +137,9 @@ def failing(audit: Audit, hazards: Sequence[str]) -> list[Finding]:
 def failing_losses(audit: Audit, hazards: Sequence[str]) -> tuple[LostValues, ...]:
     """The lost values, if they count as one of these hazards."""
     return (audit.losses or ()) if {ANY, LOST} & set(hazards) else ()
+
+
+def failing_compilations(audit: Audit, hazards: Sequence[str]) -> tuple[CompiledFinding, ...]:
+    """What compiled functions give otherwise, if it counts as one of these hazards."""
+    compared = audit.sections.compared
+    return compared.findings if compared and {ANY, DIFFERS} & set(hazards) else ()

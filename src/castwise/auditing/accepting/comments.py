@@ -10,12 +10,14 @@ import tokenize
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from castwise.auditing.records.beyond import DIFFERS
 from castwise.auditing.records.findings import Finding
 from castwise.auditing.records.losses import LOST
 from castwise.auditing.records.places import SourcePlace
 from castwise.engine.decision import HAZARDS
 from castwise.errors import did_you_mean
 
+WORDS = (*HAZARDS, LOST, DIFFERS)  # what comments and options may name
 _COMMENT = re.compile(r"#\s*castwise:\s*ignore(?:\[([^\]]*)\])?")
 
 
@@ -46,9 +48,9 @@ def hazards_left(
     return left
 
 
-def accepts_lost_values(place: SourcePlace) -> bool:
-    """Whether a comment on the lines of a place accepts that values are lost there."""
-    return any(LOST in comment.hazards for comment in comments_at(place))
+def accepts(word: str, place: SourcePlace) -> bool:
+    """Whether a comment on the lines of a place accepts a hazard, or one of the other words."""
+    return any(word in comment.hazards for comment in comments_at(place))
 
 
 def comments_at(place: SourcePlace) -> list[Comment]:
@@ -61,7 +63,7 @@ def remarks_on(file: str) -> Iterator[str]:
     """A remark on each comment in a file that names an unknown hazard."""
     for line, comment in _comments_in("".join(linecache.getlines(file))).items():
         for word in comment.unknown:
-            hint = did_you_mean(word, HAZARDS)
+            hint = did_you_mean(word, WORDS)
             yield f"{file}:{line}: castwise: ignore[{word}] names no hazard.{hint}"
 
 
@@ -82,7 +84,7 @@ def _comments_in(source: str) -> dict[int, Comment]:
 
 def _comment(words: str | None) -> Comment:
     if words is None:
-        return Comment(frozenset((*HAZARDS, LOST)))
+        return Comment(frozenset(WORDS))
     named = [word.strip() for word in words.split(",") if word.strip()]
-    known = frozenset(word for word in named if word in (*HAZARDS, LOST))
+    known = frozenset(word for word in named if word in WORDS)
     return Comment(known, tuple(word for word in named if word not in known))

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import random
 import sys
+from collections.abc import Sequence
 from typing import Any
 
-from castwise.auditing.hook import Arrays, Callables, Calls, Compiling, Hook, Inside, Read, Spelling
+from castwise.auditing.hook import (
+    Arrays,
+    Callables,
+    Calls,
+    CannotRunPlainlyError,
+    Compiling,
+    Hook,
+    Inside,
+    Read,
+    Spelling,
+)
 
 
 def _read(array: Any) -> Read:
@@ -36,6 +48,23 @@ def _leaves(argument: Any) -> list[tuple[str, Any, Any, tuple[int, ...], bool]]:
             is_weak = bool(getattr(known, "weak_type", False))
             found.append((where, leaf, known.dtype, known.shape, is_weak))
     return found
+
+
+def _plainly(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+    """Calls a compiled function step by step. Random numbers that it draws as it is traced are
+    drawn again, from the same state."""
+    jax = sys.modules["jax"]
+    for leaf in jax.tree_util.tree_leaves((arguments, keywords)):
+        if isinstance(leaf, jax.Array) and leaf.is_deleted():
+            raise CannotRunPlainlyError("the call gave its arguments away (donate_argnums)")
+    draws = sys.modules["numpy"].random
+    states = random.getstate(), draws.get_state()
+    try:
+        with jax.disable_jit():
+            return function(*arguments, **keywords)
+    finally:
+        random.setstate(states[0])
+        draws.set_state(states[1])
 
 
 def _held_values(array: Any) -> Any:
@@ -93,8 +122,10 @@ HOOK = Hook(
         makes_without_dtype="load PRNGKey key split bernoulli randint normal uniform",
     ),
     compiling=Compiling(
+        name="jax.jit",
         compiled="PjitFunction",
         compilations=_compilations,
+        plainly=_plainly,
         leaves=_leaves,
     ),
     inside=Inside(

@@ -18,6 +18,7 @@ from pathlib import Path
 from castwise.auditing.noting import sent
 from castwise.auditing.noting.log import LOG
 from castwise.auditing.observing import switching
+from castwise.auditing.observing.compilations import compare_refused
 from castwise.auditing.observing.crashes import last_crash
 from castwise.auditing.records.runs import Options
 from castwise.auditing.rewriting.trying import try_edits
@@ -42,6 +43,7 @@ def join(place: str, loaded: Collection[str]) -> None:
     _keeps_outcome = options.keeps_outcome and _is_first()
     pass_audit_on(place)
     loading.start(options.include, is_deep=options.is_deep, checks=options.checks)
+    LOG.compares = options.compares
     sent.start(_directory / "sent")
     if options.checks_values:
         _begin_checks_of_values()
@@ -87,6 +89,8 @@ def _end() -> None:
         LOG.crash = last_crash()
     except Exception as error:
         LOG.failed(error)
+    if LOG.compares:
+        compare_refused()
     if _keeps_outcome and _directory is not None:
         try:
             save_arrays(sys.modules["__main__"], _directory)

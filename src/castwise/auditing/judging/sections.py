@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from castwise.auditing.finding.steps import Step
 from castwise.auditing.judging.autocasts import Autocasts, autocasts_in
+from castwise.auditing.judging.compiled import ComparedFunctions, compared_in
 from castwise.auditing.judging.crashes import ExplainedCrash, crashes_in
 from castwise.auditing.judging.retraces import Retrace, retraces_in
 from castwise.auditing.judging.sixteen_bits import SixteenBits, sixteen_bits_in
@@ -21,10 +22,15 @@ class Sections:
     autocasts: Autocasts = field(default_factory=Autocasts)
     retraces: tuple[Retrace, ...] = ()
     sixteen_bits: SixteenBits = field(default_factory=SixteenBits)
+    compared: ComparedFunctions | None = None  # None: compiled functions ran as they are
 
 
 def sections_of(steps: Sequence[Step], seen: Seen) -> Sections:
     """The sections of what was seen."""
     return Sections(
-        crashes_in(seen), autocasts_in(seen), retraces_in(seen), sixteen_bits_in(steps, seen)
+        crashes_in(seen),
+        autocasts_in(seen),
+        retraces_in(seen),
+        sixteen_bits_in(steps, seen),
+        compared_in(seen),
     )

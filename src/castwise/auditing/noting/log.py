@@ -21,7 +21,13 @@ from castwise.auditing.noting.arrays import (
 )
 from castwise.auditing.noting.callees import AnyCallee, PendingCall
 from castwise.auditing.noting.makers import maker_of, remember
-from castwise.auditing.records.beyond import AutocastOp, Compilation, HeldState, RepeatedCast
+from castwise.auditing.records.beyond import (
+    AutocastOp,
+    ComparedCompilation,
+    Compilation,
+    HeldState,
+    RepeatedCast,
+)
 from castwise.auditing.records.crashes import Crash
 from castwise.auditing.records.places import Site, Unobserved
 
@@ -133,6 +139,7 @@ class Log:
     def __init__(self) -> None:
         self.on_event: Callable[[bool], None] | None = None  # called with: is it new
         self.checks_values = False
+        self.compares = False  # whether compiled functions also run without their compilers
         self.is_deep = False  # whether operations inside libraries are logged too
         self.before_report: list[Callable[[], None]] = []  # what completes it
         self.clear()
@@ -152,6 +159,7 @@ class Log:
         self.states: dict[Any, HeldState] = {}  # what optimizers keep
         self.autocast: AutocastLog | None = None
         self.compilations: dict[tuple[str, str, int], list[Compilation]] = {}  # by function
+        self.compared: list[ComparedCompilation] = []
 
     def again(self, mark: int, operands: tuple[Any, ...], result: Any) -> bool:
         """Counts an operator's run if its signature is known, and returns whether it is: the fast

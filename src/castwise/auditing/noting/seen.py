@@ -60,6 +60,7 @@ def seen_in(log: Log) -> Seen:
         autocast.records if autocast else (),
         autocast.repeats if autocast else (),
         tuple(found for calls in list(log.compilations.values()) for found in calls),
+        tuple(log.compared),
     )
     losses = [
         SeenLoss(mark, what, how, *found) for (mark, what, how), found in list(log.losses.items())
@@ -90,6 +91,7 @@ def seen_in(log: Log) -> Seen:
             checks_values=log.checks_values,
             used_gpu=any(hook.inside.used_gpu() for hook in hooks if hook.inside.used_gpu),
             included=tuple(sorted(INCLUDED)),
+            compares=log.compares,
         ),
         digests=dict(DIGESTS),
         crashes=() if log.crash is None else (log.crash,),

@@ -10,6 +10,7 @@ from castwise.auditing.noting.arrays import ARRAYS, NUMBERS
 from castwise.auditing.noting.log import LOG
 from castwise.auditing.noting.makers import maker_of
 from castwise.auditing.noting.seen import dtype_name
+from castwise.auditing.observing.comparing import compare
 from castwise.auditing.records.beyond import Compilation, SeenArgument
 from castwise.auditing.rewriting.marks import full_path
 
@@ -33,12 +34,15 @@ class CompiledCall:
     """A call of a compiled function, while it runs. It holds the arguments until it ends, as the
     call itself does."""
 
-    __slots__ = ("before", "function", "given", "hook", "named")
+    __slots__ = ("before", "events", "function", "given", "hook", "mark", "named", "written")
 
-    def __init__(self, function: Any, hook: Hook, before: int) -> None:
+    def __init__(self, mark: int, written: Any, function: Any, hook: Hook, before: int) -> None:
+        self.mark = mark
+        self.written = written  # what the program calls: the function, or a method of an object
         self.function = function
         self.hook = hook
         self.before = before
+        self.events = len(LOG.events) if LOG.compares else 0  # how many there were before
         self.given: list[Any] = []
         self.named: dict[str, Any] = {}
 
@@ -64,14 +68,15 @@ _unfinished: list[CompiledCall] = []
 _hooks: dict[int, Hook | None] = {}  # by the id of a type
 
 
-def compiled_call(function: Any) -> CompiledCall | None:
+def compiled_call(mark: int, function: Any) -> CompiledCall | None:
     """The call of a compiled function that is about to happen; None for any other function."""
+    written = function
     if type(function) is types.MethodType:
         function = function.__func__
     hook = _hook_of(type(function))
     if hook is None or hook.compiling.compilations is None:
         return None
-    call = CompiledCall(function, hook, hook.compiling.compilations(function))
+    call = CompiledCall(mark, written, function, hook, hook.compiling.compilations(function))
     _unfinished.append(call)
     if len(_unfinished) > _MOST_UNFINISHED:
         _unfinished.pop(0).clear()
@@ -88,7 +93,7 @@ def _hook_of(kind: type) -> Hook | None:
     return _hooks[key]
 
 
-def compiled(mark: int, call: CompiledCall) -> None:
+def compiled(call: CompiledCall, result: Any) -> None:
     """Records the arguments of a call that ended, if its function was compiled for them."""
     if call in _unfinished:
         _unfinished.remove(call)
@@ -99,9 +104,18 @@ def compiled(mark: int, call: CompiledCall) -> None:
         return
     name, file, line, parameters = _definition(call.function)
     known = LOG.compilations.setdefault((name, file, line), [])
+    if LOG.compares and len(known) < _MOST_COMPILATIONS:
+        compare(call, (name, file, line), result)
     if len(known) < _MOST_COMPILATIONS:
         arguments = [a for entry in given for a in _arguments(call.hook, parameters, *entry)]
-        known.append(Compilation(mark, name, file, line, tuple(arguments[:_MOST_LEAVES])))
+        known.append(Compilation(call.mark, name, file, line, tuple(arguments[:_MOST_LEAVES])))
+
+
+def compare_refused() -> None:
+    """Compares the calls that never returned: those that raised an error. The last few of them,
+    at the end of the program."""
+    for call in _unfinished:
+        compare(call, _definition(call.function)[:3], None, has_raised=True)
 
 
 def _definition(function: Any) -> tuple[str, str, int, tuple[str, ...]]:

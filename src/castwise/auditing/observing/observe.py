@@ -138,7 +138,7 @@ def callee(mark: int, function: Any) -> Any:
     try:
         called: Any = pending_call(function)
         if called is None and type(function) is not FunctionType:
-            called = compiled_call(function)
+            called = compiled_call(mark, function)
         NOTES[mark, id(_frame(1))] = called
     except RecursionError:  # the program is about to raise its own error; call nothing here
         pass
@@ -170,7 +170,7 @@ def returned(mark: int, result: Any) -> Any:
         called = NOTES.pop((mark, id(_frame(1))), None)
         kind = type(result)
         if called is not None and type(called) is CompiledCall:
-            compiled(mark, called)
+            compiled(called, result)
             called = None
         if called is not None:
             if kind not in ARRAYS and called.callee.module in STATEFUL:

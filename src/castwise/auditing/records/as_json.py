@@ -12,7 +12,9 @@ from typing import Any, TypeAlias
 from castwise.auditing.records.beyond import (
     AutocastOp,
     Beyond,
+    ComparedCompilation,
     Compilation,
+    CompiledDifference,
     HeldState,
     RepeatedCast,
     SeenArgument,
@@ -63,6 +65,7 @@ def seen_to_json(seen: Seen) -> Json:
         **({"losses": [asdict(loss) for loss in seen.losses]} if seen.losses else {}),
         **({"checks_values": True} if seen.facts.checks_values else {}),
         **({"used_gpu": True} if seen.facts.used_gpu else {}),
+        **({"compares": True} if seen.facts.compares else {}),
         **({"included": list(seen.facts.included)} if seen.facts.included else {}),
         **({"digests": seen.digests} if seen.digests else {}),
         **({"beyond": asdict(seen.beyond)} if seen.beyond != _NOTHING else {}),
@@ -93,6 +96,7 @@ def seen_from_json(data: Json) -> Seen:
             data.get("checks_values", False),
             data.get("used_gpu", False),
             tuple(data.get("included", ())),
+            data.get("compares", False),
         ),
         digests=data.get("digests", {}),
         crashes=tuple(_crash_from_json(crash) for crash in data.get("crashes", ())),
@@ -109,12 +113,18 @@ def _beyond_from_json(data: Json) -> Beyond:
         tuple(AutocastOp(**_flat(op)) for op in data.get("autocast_ops", ())),
         tuple(RepeatedCast(**_flat(repeat)) for repeat in data.get("repeats", ())),
         tuple(_compilation_from_json(found) for found in data.get("compilations", ())),
+        tuple(_compared_from_json(found) for found in data.get("compared", ())),
     )
 
 
 def _compilation_from_json(data: Json) -> Compilation:
     arguments = tuple(SeenArgument(**_flat(argument)) for argument in data["arguments"])
     return Compilation(**{**data, "arguments": arguments})
+
+
+def _compared_from_json(data: Json) -> ComparedCompilation:
+    differences = tuple(CompiledDifference(**found) for found in data["differences"])
+    return ComparedCompilation(**{**data, "differences": differences})
 
 
 def _flat(data: Json) -> Json:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
+DIFFERS = "compiled-differs"  # accepted by --fail-on and comments, next to the hazards
+
 
 @dataclass(frozen=True, slots=True)
 class HeldState:
@@ -75,6 +77,30 @@ class Compilation:
 
 
 @dataclass(frozen=True, slots=True)
+class CompiledDifference:
+    """What a compiled function gives otherwise than the function itself."""
+
+    what: str  # which of its results, or the operation that one of the two refuses
+    plain: str  # the dtype without the compiler; "" if it raises an error
+    compiled: str  # the dtype of the compiled function; "" if it raises an error
+    file: str = ""  # the line from which on they differ, "" if unknown
+    line: int = 0
+    error: str = ""  # the first line of what one of them raised
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedCompilation:
+    """A compiled function that also ran without its compiler, on the same arguments."""
+
+    compiler: str
+    function: str
+    file: str  # where it is defined, "" if unknown
+    line: int
+    differences: tuple[CompiledDifference, ...] = ()
+    skipped: str = ""  # why it did not run without its compiler
+
+
+@dataclass(frozen=True, slots=True)
 class Beyond:
     """What was seen besides operations."""
 
@@ -82,6 +108,7 @@ class Beyond:
     autocast_ops: tuple[AutocastOp, ...] = ()
     repeats: tuple[RepeatedCast, ...] = ()
     compilations: tuple[Compilation, ...] = ()
+    compared: tuple[ComparedCompilation, ...] = ()
 
     @property
     def marks(self) -> set[int]:

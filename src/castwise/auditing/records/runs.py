@@ -31,6 +31,7 @@ class Options:
     checks: bool = False  # judge operations before they run
     notes_attempts: bool = False  # log operations the framework itself is about to refuse
     checks_values: bool = False  # look at the values of arrays, to see which are lost
+    compares: bool = False  # also run compiled functions without their compilers
     enforce: EnforcedDialect | None = None  # hold the whole program to a dialect
 
 

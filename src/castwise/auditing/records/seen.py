@@ -35,6 +35,7 @@ class RunFacts:
     checks_values: bool = False  # whether values were looked at
     used_gpu: bool = False
     included: tuple[str, ...] = ()  # the packages asked for of which some source was audited
+    compares: bool = False  # whether compiled functions also ran without their compilers
 
     @property
     def dialects(self) -> dict[str, str]:

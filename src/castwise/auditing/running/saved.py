@@ -64,6 +64,7 @@ def put_together(parts: Iterable[Seen]) -> Seen:
             any(part.checks_values for part in facts),
             any(part.used_gpu for part in facts),
             tuple(sorted({name for part in facts for name in part.included})),
+            any(part.compares for part in facts),
         ),
         digests=_merged_digests(parts),
         crashes=tuple(crash for part in parts for crash in part.crashes),

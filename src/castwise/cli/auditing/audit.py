@@ -57,11 +57,16 @@ def _run_options(command: Callable[..., int]) -> Callable[..., int]:
     @click.option("--check-values", is_flag=True,
                   help="Look at the values too, and show those that a cast or an operation lost. "
                   "Slow: each operation is computed twice.")  # fmt: skip
+    @click.option("--compiled", is_flag=True,
+                  help="Run compiled functions without their compilers too, once for each kind of "
+                  "arguments, and show dtypes and refusals that differ.")  # fmt: skip
     @functools.wraps(command)
-    def collected(*, include: tuple[str, ...], deep: bool, check_values: bool, **given: Any) -> int:
+    def collected(
+        *, include: tuple[str, ...], deep: bool, check_values: bool, compiled: bool, **given: Any
+    ) -> int:
         from castwise.auditing.records.runs import Options
 
-        options = Options(include, is_deep=deep, checks_values=check_values)
+        options = Options(include, is_deep=deep, checks_values=check_values, compares=compiled)
         return command(options=options, **given)
 
     return collected

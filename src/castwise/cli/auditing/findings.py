@@ -125,9 +125,14 @@ class Judge(NamedTuple):
 
     def status(self, audit: Audit, of_program: int) -> int:
         """The command's exit status: the program's own, or 1 if findings make it fail."""
-        from castwise.auditing.accepting.accepted import failing, failing_losses
+        from castwise.auditing.accepting.accepted import (
+            failing,
+            failing_compilations,
+            failing_losses,
+        )
 
-        found = [*failing(audit, self.hazards), *failing_losses(audit, self.hazards)]
+        counts = failing, failing_losses, failing_compilations
+        found = [one for failed in counts for one in failed(audit, self.hazards)]
         if not found:
             return of_program
         failures = "1 finding fails" if len(found) == 1 else f"{len(found):,} findings fail"

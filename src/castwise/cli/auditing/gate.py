@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from castwise.auditing.records.beyond import DIFFERS
 from castwise.auditing.records.losses import LOST
 from castwise.cli.statuses import WRONG_USAGE
 from castwise.errors import UsageError
@@ -33,11 +34,14 @@ def check_include(include: Sequence[str], command: Sequence[str]) -> None:
 
 
 def check_value_options(options: Options, is_enforcing: bool, hazards: Sequence[str]) -> None:
-    """Raises UsageError for options that --check-values does not go with, or that need it."""
+    """Raises UsageError for options that --check-values does not go with, or that need it or
+    --compiled."""
     if options.checks_values and is_enforcing:
         raise UsageError("--check-values does not work together with --enforce and --enforceable.")
     if LOST in hazards and not options.checks_values:
         raise UsageError(f"--fail-on {LOST} needs --check-values.")
+    if DIFFERS in hazards and not options.compares:
+        raise UsageError(f"--fail-on {DIFFERS} needs --compiled.")
 
 
 def _place_of(command: Sequence[str]) -> str:

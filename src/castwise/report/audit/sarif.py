@@ -11,15 +11,18 @@ from urllib.parse import quote
 from castwise.auditing.accepting.baseline import file_named_from, known_as
 from castwise.auditing.fixing.tokens import edits_at
 from castwise.auditing.judging.audited import Audit
+from castwise.auditing.judging.compiled import CompiledFinding
 from castwise.auditing.judging.crashes import ExplainedCrash
 from castwise.auditing.judging.losses import LostValues
 from castwise.auditing.judging.origins import DtypeOrigin
+from castwise.auditing.records.beyond import DIFFERS
 from castwise.auditing.records.findings import Finding, Fix
 from castwise.auditing.records.losses import LOST
 from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import columns_of, text_at
 from castwise.engine.decision import HAZARDS
 from castwise.report.audit.json import message
+from castwise.report.audit.sections.compiled import sentence as compiled_sentence
 from castwise.report.audit.sections.crash import crash_sentences
 from castwise.report.audit.sections.losses import sentence
 
@@ -39,6 +42,7 @@ _RULES = {
     **{name: f"An implicit cast {name}: {meaning}." for name, meaning in HAZARDS.items()},
     _UNNAMED: "An array is cast implicitly, and keeps every value.",
     LOST: "A cast or an operation lost values of its operands.",
+    DIFFERS: "A compiled function gives another dtype than the function itself.",
     _ENDED: "The program ended with an error about dtypes.",
 }
 _LEVELS = {_UNNAMED: "note", _ENDED: "error"}  # all others: warning
@@ -47,6 +51,7 @@ _LEVELS = {_UNNAMED: "note", _ENDED: "error"}  # all others: warning
 def audit_sarif(audit: Audit, root: Path | None = None) -> dict[str, Any]:
     """The audit as a SARIF log; file names are relative to `root`, or to the current directory."""
     root = (root or Path.cwd()).absolute()
+    compared = audit.sections.compared
     run = {
         "tool": {
             "driver": {
@@ -61,6 +66,7 @@ def audit_sarif(audit: Audit, root: Path | None = None) -> dict[str, Any]:
             *(_crashed(crash, root) for crash in audit.sections.crashes),
             *(_found(f, origin, root) for origin in audit.origins for f in origin.findings),
             *(_lost(loss, root) for loss in audit.losses or ()),
+            *(_differs(f, root) for f in (compared.findings if compared else ())),
         ],
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -111,6 +117,14 @@ def _lost(loss: LostValues, root: Path) -> dict[str, Any]:
         "occurrenceCount": loss.count,
         "properties": {"lost": loss.lost, "elements": loss.elements},
     }
+
+
+def _differs(finding: CompiledFinding, root: Path) -> dict[str, Any]:
+    """What a compiled function gives otherwise."""
+    file = file_named_from(finding.place.file, root)
+    known = DIFFERS, file, finding.function, finding.difference.what, finding.compiler
+    text = f"{compiled_sentence(finding)}."
+    return _result(DIFFERS, text, finding.place, known, root)
 
 
 def _found(finding: Finding, origin: DtypeOrigin, root: Path) -> dict[str, Any]:

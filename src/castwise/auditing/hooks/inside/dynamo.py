@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Iterable
 from types import CodeType
 from typing import Any
 
+from castwise.auditing.hooks.inside.graphs import compared, refused_by_tracing
+from castwise.auditing.noting.log import LOG
 from castwise.auditing.observing.observe import OBSERVERS
 from castwise.auditing.observing.originals import compiled_code
 
@@ -18,10 +21,20 @@ def compile_originals() -> None:
     """Gives the compiler a frame's original code, and leaves the observers uncompiled."""
     module = sys.modules["torch._dynamo.convert_frame"]
     plain = module._compile
+    signature = inspect.signature(plain)
 
     @functools.wraps(plain)
     def compile_original(code: CodeType, *arguments: Any, **options: Any) -> Any:
-        return plain(compiled_code(code, _COMPILER), *arguments, **options)
+        original = compiled_code(code, _COMPILER)
+        if not LOG.compares:
+            return plain(original, *arguments, **options)
+        given = signature.bind(original, *arguments, **options)
+        given.arguments["compiler_fn"] = compared(given.arguments["compiler_fn"], original)
+        try:
+            return plain(*given.args, **given.kwargs)
+        except Exception as error:
+            refused_by_tracing(error, original)
+            raise
 
     module._compile = compile_original  # type: ignore[attr-defined]
     observers = [getattr(o, "__code__", None) for o in OBSERVERS.values()]

@@ -7,6 +7,7 @@ from typing import Any
 
 from castwise.auditing.judging.sections import Sections
 from castwise.report.audit.sections.autocast import autocast_json, autocast_lines
+from castwise.report.audit.sections.compiled import compiled_json, compiled_lines
 from castwise.report.audit.sections.retraces import retrace_lines, retraces_json
 from castwise.report.audit.sections.sixteen_bits import sixteen_bits_json, sixteen_bits_lines
 from castwise.report.terminal.folding import folded
@@ -31,6 +32,7 @@ def section_lines(sections: Sections) -> Iterator[list[str]]:
         autocast_lines(sections.autocasts),
         retrace_lines(sections.retraces),
         sixteen_bits_lines(sections.sixteen_bits),
+        compiled_lines(sections.compared),
     ):
         found = list(lines)
         if found:
@@ -47,4 +49,5 @@ def sections_json(sections: Sections) -> dict[str, Any]:
     return {
         **shown,
         **({"retraces": retraces_json(sections.retraces)} if sections.retraces else {}),
+        **({"compiled": compiled_json(sections.compared)} if sections.compared else {}),
     }
