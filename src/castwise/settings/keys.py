@@ -35,7 +35,7 @@ KEYS = {
         Key("deep", FLAG, _AUDIT, "whether libraries and backward passes are audited", False),
         Key("check-values", FLAG, _AUDIT, "whether lost values are looked for", False),
         Key(
-            "compiled", FLAG, _AUDIT, "whether compiled functions run without compilers too", False
+            "compiled", FLAG, _AUDIT, "whether compiled functions run uncompiled, too", False
         ),
         Key("try-fixes", FLAG, _AUDIT, "whether fixes are tried in further runs", False),
         Key("json", FILE, _AUDIT, "where the findings go as JSON"),
