@@ -86,9 +86,15 @@ def signature(cell: Cell) -> str:
     return re.sub(r"=[^\[;]*\[", "[", ";".join(cell.operands))
 
 
+def recorded_on(dialect: str) -> str:
+    """Where the values of a dialect were recorded that tensors here are compared with: on a
+    processor like this one, or on the device that the dialect is about."""
+    return "cuda" if dialect.partition(":")[2] == "cuda" else architecture()
+
+
 @functools.cache
 def recorded(dialect: str, machine: str) -> list[Cell]:
-    """What a framework computed on a kind of processor."""
+    """What a framework computed on a kind of processor or device."""
     return read_cells(FOLDER / machine / f"{dialect.replace(':', '-')}.tsv.gz")[1]
 
 

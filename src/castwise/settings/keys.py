@@ -34,9 +34,7 @@ KEYS = {
         Key("all", FLAG, _AUDIT, "whether expected casts are listed too", False),
         Key("deep", FLAG, _AUDIT, "whether libraries and backward passes are audited", False),
         Key("check-values", FLAG, _AUDIT, "whether lost values are looked for", False),
-        Key(
-            "compiled", FLAG, _AUDIT, "whether compiled functions run uncompiled, too", False
-        ),
+        Key("compiled", FLAG, _AUDIT, "whether compiled functions run uncompiled, too", False),
         Key("try-fixes", FLAG, _AUDIT, "whether fixes are tried in further runs", False),
         Key("json", FILE, _AUDIT, "where the findings go as JSON"),
         Key("sarif", FILE, _AUDIT, "where the findings go as SARIF"),
