@@ -12,7 +12,7 @@ from castwise.rules.recorded import unrecorded_ops
 from castwise.rules.rule import Rule, combined
 from castwise.rules.variations import varied
 from castwise.showing import Shown, line_of
-from castwise.vocab.ops import Op
+from castwise.vocab.ops import Op, known_op
 
 _FIRST_CLAUSE = re.compile(r"[:;.](?:\s|$)")
 _LAID_OVER = {"augmented": ("inplace", "augmented"), "rebinding": ("operator", "augmented")}
@@ -45,7 +45,8 @@ class Dialect(DialectData, Shown):
     @property
     def unrecorded(self) -> tuple[str, ...]:
         """The ops without recorded cells of its framework, most of which it does not have."""
-        return (*unrecorded_ops(self.framework), *self.evidence.lacks.split())
+        lacks = [word for word in self.evidence.lacks.split() if known_op(word)]  # or a dtype
+        return (*unrecorded_ops(self.framework), *lacks)
 
 
 @functools.lru_cache(maxsize=4096)

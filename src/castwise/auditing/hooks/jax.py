@@ -75,6 +75,7 @@ def _held_values(array: Any) -> Any:
 HOOK = Hook(
     framework="jax",
     rules="jax",
+    modes="jax:jit",
     modules="jaxlib",
     arrays=Arrays(
         types="ArrayImpl DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",

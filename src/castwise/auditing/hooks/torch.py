@@ -169,7 +169,8 @@ def _follow_sent() -> None:
 HOOK = Hook(
     framework="torch",
     rules="torch",
-    modes="torch:autocast=bfloat16 torch:autocast=float16",
+    modes="torch:autocast=bfloat16 torch:autocast=float16 torch:cuda,autocast=bfloat16 "
+    "torch:cuda,autocast=float16",
     arrays=Arrays(
         types="Tensor Parameter",
         values=_values,
