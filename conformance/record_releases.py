@@ -32,6 +32,7 @@ class Release(NamedTuple):
     python: str
     install: tuple[str, ...]
     ops: tuple[str, ...] = ()  # () means all
+    mode: str = ""
 
     @property
     def name(self) -> str:
@@ -45,7 +46,9 @@ def releases() -> Iterator[Release]:
         ops = tuple(versions.pop("ops", "").split())
         for version, how in versions.items():
             asked = tuple(how.get("ops", "").split()) or ops
-            yield Release(framework, version, how["python"], tuple(how["install"].split()), asked)
+            install = tuple(how["install"].split())
+            mode = how.get("mode", "")
+            yield Release(framework, version, how["python"], install, asked, mode)
 
 
 def record(release: Release, output: Path) -> bool:
@@ -58,6 +61,7 @@ def record(release: Release, output: Path) -> bool:
             [*pip, *release.install, *_unnamed(release)],
             [*pip, "--no-deps", str(HERE.parent)],
             [python, "-m", "castwise.conformance", release.framework, "-o", str(output)]
+            + ["--mode", release.mode]
             + [word for op in release.ops for word in ("--op", op)],
         )
         for step in steps:

@@ -41,6 +41,22 @@ def test_a_release_is_stored_as_its_difference_from_the_next(tmp_path: Path) -> 
     assert text == "abs\tfunction\tint8[3]\tint16\tint8\n"
 
 
+def test_versions_of_a_standard_are_in_order_whatever_implements_them(tmp_path: Path) -> None:
+    made = []
+    for standard in ("2023.12", "2024.12", "2025.12"):
+        header = {"framework": "array-api-strict", "version": "2.6.1", "standard": standard}
+        path = tmp_path / standard
+        write_cells(path, header, [Cell("abs", "function", ("int8[3]",), "int8")])
+        made.append(read_recording(standard, path))
+    pairs = list(chained(made[2], made[:2]))
+    assert [(a.name, b.name) for a, b in pairs] == [("2024.12", "2025.12"), ("2023.12", "2024.12")]
+    layer, _ = layer_of(*pairs[0], dialect_named("array-api"))
+    assert (layer.recorded, layer.source) == (
+        "2024.12",
+        "array-api-strict 2.6.1, standard 2024.12",
+    )
+
+
 def test_the_chain_goes_both_ways_from_the_rules(tmp_path: Path) -> None:
     made = {
         version: read_recording(version, written(tmp_path / version, version, abs="int8"))

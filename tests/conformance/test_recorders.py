@@ -190,6 +190,18 @@ def test_array_api(op: str, form: str, operands: str, expected: str | None) -> N
     assert answer(installed("array-api"), op, form, *operands.split(";")) == expected
 
 
+def test_array_api_at_an_older_version_of_the_standard() -> None:
+    newest, older = installed("array-api"), installed("array-api", "standard=2023.12")
+    assert (newest.versions()["standard"], older.versions()["standard"]) == ("2025.12", "2023.12")
+    assert answer(newest, "add", "function", "int8[3]", "1") == "int8"
+    assert answer(older, "add", "function", "int8[3]", "1") == "!"
+    assert answer(older, "add", "operator", "int8[3]", "1") == "int8"
+    with pytest.raises(ValueError, match="Unsupported standard version"):
+        find_recorder("array-api", "standard=1999.12")
+    with pytest.raises(ValueError, match="array-api has no mode 'x64'"):
+        find_recorder("array-api", "x64")
+
+
 def test_progress_is_told_of_every_question(recorder: Recorder) -> None:
     asked: list[GridQuestion] = []
     answered = list(cells(recorder, ["sum", "can_cast"], asked.append))

@@ -148,11 +148,13 @@ def told(question: Question) -> tuple[Decision | Refusal, list[str]]:
 
 
 def unasked(question: Question) -> str | None:
-    """A sentence where the framework was not asked about an op, so that nothing recorded says what
-    it does."""
+    """A sentence where the framework was not asked about an op, or lacks it in a release, so that
+    nothing recorded says what it does."""
     dialect, name = question.dialect, question.op.name
     if name not in dialect.unrecorded:
         return None
+    if name in dialect.evidence.lacks.split():
+        return f"{dialect.name} has no {name}: this follows from the rules of other releases."
     return f"{dialect.framework} was not asked about {name}: this follows from its general rules."
 
 

@@ -70,6 +70,27 @@ def test_a_dtype_that_a_release_lacks_is_refused() -> None:
         cw.resolve("add", "bfloat16[3]", 1, dialect="numpy:cupy")
 
 
+def test_an_op_that_a_release_lacks_is_told() -> None:
+    said = "array-api@2022.12 has no maximum: this follows from the rules of other releases."
+    assert said in cw.explain("maximum", "int8[3]", "int8[3]", dialect="array-api@2022.12")
+    assert "has no" not in cw.explain("add", "int8[3]", "int8[3]", dialect="array-api@2022.12")
+
+
+def test_versions_of_a_standard_are_layers() -> None:
+    sums = {
+        version: str(cw.resolve("sum", "float32[3]", dialect=f"array-api@{version}").result)
+        for version in ("2022.12", "2023.12", "2024.12", "2025.12")
+    }
+    assert sums == {"2022.12": "float64"} | dict.fromkeys(
+        ("2023.12", "2024.12", "2025.12"), "float32"
+    )
+    with pytest.raises(cw.PromotionError, match=r"standard 2023.12 refuses it, as recorded"):
+        cw.resolve("add", "int8[3]", 1, dialect="array-api@2023.12", form="function")
+    assert cw.resolve("+", "int8[3]", 1, dialect="array-api@2023.12").result == "int8"
+    newer = cw.resolve("add", "int8[3]", 1, dialect="array-api@2024.12", form="function")
+    assert newer.result == "int8"
+
+
 def test_guards_hold_for_recorded_answers() -> None:
     with pytest.raises(cw.PromotionError):
         cw.resolve(

@@ -46,8 +46,20 @@ class Recording(NamedTuple):
     answers: dict[Key, str]
 
     @property
+    def release(self) -> str:
+        """The release that was recorded, or the version of the standard that it implements."""
+        return self.header.get("standard") or self.header["version"]
+
+    @property
+    def source(self) -> str:
+        """What was recorded, in words."""
+        standard = self.header.get("standard")
+        implemented = f", standard {standard}" if standard else ""
+        return f"{self.header['framework']} {self.header['version']}{implemented}"
+
+    @property
     def numbers(self) -> tuple[int, ...]:
-        return tuple(map(int, re.findall(r"\d+", self.header["version"])))
+        return tuple(map(int, re.findall(r"\d+", self.release)))
 
     @property
     def ops(self) -> set[str]:
@@ -77,11 +89,8 @@ def layer_of(found: Recording, below: Recording, rules: Dialect) -> tuple[Layer,
         for key, answer in found.answers.items()
         if _differ(answer, below.answers.get(key, ""))
     ]
-    version = found.header["version"]
-    source = f"{found.header['framework']} {version}"
-    return Layer(found.name, below.name, version, len(cells), " ".join(lacks), source), sorted(
-        cells
-    )
+    layer = Layer(found.name, below.name, found.release, len(cells), " ".join(lacks), found.source)
+    return layer, sorted(cells)
 
 
 def _differ(answer: str, below: str) -> bool:

@@ -30,11 +30,15 @@ DTYPES = words(
 _TAKE_DTYPE = words("sum prod cumsum cumprod")
 # A Python int beyond 64 bits becomes a NumPy array of objects inside clip.
 _OUT_OF_RANGE = re.compile("negative integer powers|only defined for x2 >= 0|dtype 'object'")
+# Before this version functions take no Python numbers, and read the dtype or the device of one.
+_TAKES_NUMBERS = "2024.12"
+_NO_NUMBERS = re.compile("'(bool|int|float|complex)' object has no attribute")
 _SIGNATURE = re.compile("neither Array nor Python scalars|must be Array API arrays")
 
 
 class ArrayApiRecorder:
-    """The array-api-strict installed here, at the newest version of the standard it knows."""
+    """The array-api-strict installed here, at the newest version of the standard it knows, or at
+    the one that a mode such as "standard=2023.12" names."""
 
     name = "array-api-strict"
     dialects = ("array-api",)
@@ -42,9 +46,14 @@ class ArrayApiRecorder:
     def __init__(self, mode: str = "") -> None:
         import array_api_strict
 
-        if mode:
-            raise ValueError(f"array-api has no mode {mode!r}.")
+        setting, _, standard = mode.partition("=")
+        if mode and not (setting == "standard" and standard):
+            raise ValueError(
+                f"array-api has no mode {mode!r}; write standard=2023.12."
+            )
         self._xp: Any = array_api_strict
+        flags = array_api_strict.get_array_api_strict_flags()
+        self._standard = standard or str(flags["api_version"])
         self._array = type(array_api_strict.zeros(()))  # it has no public name
         self.dialect = "array-api"
         self._functions = _functions()
@@ -59,7 +68,7 @@ class ArrayApiRecorder:
 
         return {
             "version": self._xp.__version__,
-            "standard": str(self._xp.get_array_api_strict_flags()["api_version"]),
+            "standard": self._standard,
             "numpy": np.__version__,
             "python": platform.python_version(),
         }
@@ -70,7 +79,8 @@ class ArrayApiRecorder:
 
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            yield
+            with self._xp.ArrayAPIStrictFlags(api_version=self._standard):
+                yield
 
     def make(self, notation: str) -> Any:
         return self._make(read_operand(notation))
@@ -93,9 +103,9 @@ class ArrayApiRecorder:
         text = str(error)
         if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
             return OUT_OF_RANGE
-        if isinstance(error, TypeError) and not _SIGNATURE.search(text):
-            return REFUSED
-        return None
+        is_of_types = isinstance(error, TypeError) and not _SIGNATURE.search(text)
+        is_of_numbers = self._standard < _TAKES_NUMBERS and _NO_NUMBERS.search(text)
+        return REFUSED if is_of_types or is_of_numbers else None
 
     def _make(self, spec: Spec) -> Any:
         made = foreign_operand(spec)
