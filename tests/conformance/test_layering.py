@@ -67,6 +67,23 @@ def test_the_chain_goes_both_ways_from_the_rules(tmp_path: Path) -> None:
     assert pairs == [("1.10.0", "2.0.0"), ("1.9.1", "1.10.0"), ("2.1.0", "2.0.0")]
 
 
+def test_where_a_release_gave_no_answer_the_one_below_it_counts(tmp_path: Path) -> None:
+    new, middle, old = (
+        read_recording(name, written(tmp_path / name, name, **answers))
+        for name, answers in {
+            "2.4.0": {"abs": "int8", "sign": "int8", "square": "int8"},
+            "2.3.0": {"abs": "int16"},
+            "2.2.0": {"abs": "int8", "sign": "int8", "square": "int16"},
+        }.items()
+    )
+    layers = [layer_of(*pair, dialect_named("numpy"))[1] for pair in chained(new, [middle, old])]
+    told = [[(cell.op, cell.answer, cell.below) for cell in cells] for cells in layers]
+    assert told == [
+        [("abs", "int16", "int8")],
+        [("abs", "int8", "int16"), ("square", "int16", "")],
+    ]
+
+
 def test_what_a_release_lacks_is_no_difference(tmp_path: Path) -> None:
     def recording(name: str, cells: list[Cell]) -> Path:
         write_cells(tmp_path / name, {"framework": "numpy", "version": "2.0.0"}, cells)
@@ -79,7 +96,17 @@ def test_what_a_release_lacks_is_no_difference(tmp_path: Path) -> None:
         read_recording(name, recording(name, cells)) for name, cells in (("b", every), ("a", old))
     )
     layer, cells = layer_of(found, below, dialect_named("numpy"))
-    assert (layer.lacks, cells) == ("uint16 square", [])
+    assert (layer.lacks, layer.has, cells) == ("uint16 square", "", [])
+
+
+def test_a_dtype_that_a_release_added_is_told(tmp_path: Path) -> None:
+    header = {"framework": "numpy", "version": "2.0.0"}
+    every = [Cell("abs", "function", (f"{d}[3]",), d) for d in ("int8", "int4")]
+    write_cells(tmp_path / "new", header, every)
+    write_cells(tmp_path / "old", header, every[:1])
+    new, old = (read_recording(name, tmp_path / name) for name in ("new", "old"))
+    layer, cells = layer_of(new, old, dialect_named("numpy"))
+    assert (layer.lacks, layer.has, len(cells)) == ("", "int4", 1)
 
 
 def test_what_a_transformation_changes_becomes_a_layer(tmp_path: Path) -> None:

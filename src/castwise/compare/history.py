@@ -159,8 +159,7 @@ def _release(before: Dialect, after: Dialect, op: str | None) -> Release:
     groups.sort(key=lambda group: (order.index(group.kind), -len(group.changes)))
     gone = before.evidence.lacks.split()
     new = [word for word in gone if word not in after.evidence.lacks.split()]
-    dtypes = [d.name for d in after.dtypes if d.name in new]
-    dtypes += sorted(_gained(changes, after))
+    dtypes = [d.name for d in after.dtypes if d.name in new or d not in before.dtypes]
     return Release(
         after,
         before,
@@ -190,13 +189,6 @@ def _changes(before: Dialect, after: Dialect, op: str | None) -> Iterator[Change
         for cell in layer_cells(name, each):
             answers = (cell.answer, cell.below) if is_of_before else (cell.below, cell.answer)
             yield Change(cell, *answers)
-
-
-def _gained(changes: Iterable[Change], after: Dialect) -> set[str]:
-    """The dtypes that the questions have and the rules below do not."""
-    known = {d.name for d in after.dtypes}
-    asked = [o for change in changes if not change.before for o in question(change).operands]
-    return {o.dtype.name for o in asked if o.dtype and not o.is_numpy} - known
 
 
 def _runs(answer: str) -> bool:

@@ -60,7 +60,8 @@ class DialectData(_Referable):
     def dtypes(self) -> tuple[DType, ...]:
         """The dtypes it has, in its own order."""
         lacks = self.evidence.lacks.split()
-        return tuple([node for node in self.nodes if not node.is_weak and node.name not in lacks])
+        known = [node for node in self.nodes if not node.is_weak and node.name not in lacks]
+        return (*known, *dtypes_of(self.evidence.has))
 
     @property
     def casts_as(self) -> str:

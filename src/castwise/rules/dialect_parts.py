@@ -65,6 +65,7 @@ class Evidence:
     # Files of recorded answers that count for more than the rules, the first for most.
     layers: tuple[str, ...] = ()
     lacks: str = ""  # dtypes of the rules, and ops, that what was recorded does not have
+    has: str = ""  # dtypes that it has and the rules do not
 
 
 @dataclass(frozen=True, slots=True)

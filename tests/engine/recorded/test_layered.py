@@ -70,6 +70,14 @@ def test_a_dtype_that_a_release_lacks_is_refused() -> None:
         cw.resolve("add", "bfloat16[3]", 1, dialect="numpy:cupy")
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"), [("torch", False), ("torch@2.14", True), ("torch@2.15", True)]
+)
+def test_a_dtype_that_a_release_added_is_listed(name: str, expected: bool) -> None:
+    assert ("bcomplex32" in [d.name for d in cw.dialect(name).dtypes]) is expected
+    assert ("bc32" in str(cw.table("result_type", dialect=name))) is expected
+
+
 def test_an_op_that_a_release_lacks_is_told() -> None:
     said = "array-api@2022.12 has no maximum: this follows from the rules of other releases."
     assert said in cw.explain("maximum", "int8[3]", "int8[3]", dialect="array-api@2022.12")

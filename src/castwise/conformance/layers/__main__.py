@@ -35,7 +35,7 @@ from castwise.vocab.cell_words import NO_KERNEL, REFUSED
 Key = tuple[str, str, str]  # op, form, operands
 _ARRAY = re.compile(r"([a-z]\w*)\*?(?:=[^\[;]+)?\[")
 _OUTPUT = Path(__file__).parents[2] / "frameworks" / "layers"
-_HEADER = "# name\tbelow\trecorded from\tcells\tlacks\tsource"
+_HEADER = "# name\tbelow\trecorded from\tcells\tlacks\thas\tsource"
 
 
 class Recording(NamedTuple):
@@ -44,6 +44,7 @@ class Recording(NamedTuple):
     name: str
     header: Header
     answers: dict[Key, str]
+    inherited: Mapping[Key, str] = {}  # what the recordings below it answer
 
     @property
     def release(self) -> str:
@@ -82,15 +83,26 @@ def layer_of(found: Recording, below: Recording, rules: Dialect) -> tuple[Layer,
     An op without any answer is one that it does not have, if it was asked about: a recording may
     be of some ops only. A call that failed for another reason than dtypes is no answer.
     """
-    lacks = sorted((below.dtypes - found.dtypes) & {d.name for d in rules.dtypes})
+    known = {d.name for d in rules.dtypes}
+    lacks = sorted((below.dtypes - found.dtypes) & known)
+    has = sorted(found.dtypes - below.dtypes - known)
     lacks += sorted(below.ops - found.ops) if len(found.ops) > len(below.ops) // 2 else []
     cells = [
         LayerCell(*key, answer, below.answers.get(key, ""))
         for key, answer in found.answers.items()
-        if _differ(answer, below.answers.get(key, ""))
+        if _is_told(key, answer, below)
     ]
-    layer = Layer(found.name, below.name, found.release, len(cells), " ".join(lacks), found.source)
+    words = " ".join(lacks), " ".join(has)
+    layer = Layer(found.name, below.name, found.release, len(cells), *words, found.source)
     return layer, sorted(cells)
+
+
+def _is_told(key: Key, answer: str, below: Recording) -> bool:
+    """Whether a layer must tell an answer: the dialect below would give another one. Where that was
+    not asked, or gave no answer, what lies further below answers for it."""
+    if key in below.answers:
+        return _differ(answer, below.answers[key])
+    return answer != below.inherited.get(key) and _differ(answer, "")
 
 
 def _differ(answer: str, below: str) -> bool:
@@ -110,7 +122,7 @@ def chained(
         below = bottom
         for found in line:
             yield found, below
-            below = found
+            below = found._replace(inherited={**below.inherited, **below.answers})
 
 
 def write_layers(output: Path, made: Iterable[tuple[Layer, list[LayerCell]]]) -> None:
@@ -183,7 +195,7 @@ def _of_transformation(name: str, below: str, path: str) -> tuple[Layer, list[La
     version = found["installed"]["version"]
     source = f"{found['framework']} {version} through {found['through']}"
     told = sorted(cell for cell in cells if _differ(cell.answer, cell.below))
-    return Layer(name, below, version, len(told), "", source), told
+    return Layer(name, below, version, len(told), "", "", source), told
 
 
 def _by_bottom(names: Iterable[str]) -> Mapping[str, list[str]]:

@@ -28,6 +28,7 @@ class Layer(NamedTuple):
     recorded: str  # the release it was recorded from: "2.8.0"
     cells: int  # in how many cells they differ
     lacks: str  # dtypes and ops that the dialect below has and it has not
+    has: str  # dtypes that it has, and neither the dialect below nor the rules
     source: str  # what was recorded, in words
 
     @property
@@ -60,8 +61,8 @@ def layers() -> dict[str, Layer]:
     text = _folder().joinpath(INDEX).read_text(encoding="utf-8")
     rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
     return {
-        name: Layer(name, below, recorded, int(cells), lacks, source)
-        for name, below, recorded, cells, lacks, source in rows
+        name: Layer(name, below, recorded, int(cells), lacks, has, source)
+        for name, below, recorded, cells, lacks, has, source in rows
     }
 
 
@@ -97,6 +98,7 @@ def laid_over(rules: Dialect, layer: Layer, below: Dialect) -> Dialect:
         source=f"recorded from {layer.source}",
         layers=(layer.name, *below.evidence.layers),
         lacks=" ".join(dict.fromkeys(f"{below.evidence.lacks} {layer.lacks}".split())),
+        has=" ".join(f"{below.evidence.has} {layer.has}".split()),
     )
     naming = replace(
         rules.naming, is_newest=not layer.version, recorded=layer.recorded, last="", release=""
@@ -114,7 +116,7 @@ def laid_over(rules: Dialect, layer: Layer, below: Dialect) -> Dialect:
 @functools.lru_cache(maxsize=256)
 def without_layers(dialect: Dialect) -> Dialect:
     """The rules below the layers of a dialect, under its name."""
-    evidence = replace(dialect.evidence, layers=(), lacks="")
+    evidence = replace(dialect.evidence, layers=(), lacks="", has="")
     return shared(replace(dialect, evidence=evidence))
 
 
