@@ -25,6 +25,15 @@ exposure = np.uint8(100) + 100
 same = weights[1] == 0.1
 fine = weights * 2.0
 """
+BETWEEN_RELEASES = """
+import numpy as np
+pixels = np.arange(4, dtype=np.uint8)
+ones = np.ones(3, dtype=np.float32)
+scalar = np.float32(3) + 3.0
+whole = np.floor(np.arange(3))
+squared = ones ** np.array(2)
+same = pixels + 1
+"""
 TORCH = """
 import torch
 ids = torch.arange(4)
@@ -47,6 +56,25 @@ def seen_of(program: str, directory: Path) -> Seen:
     run = run_audited([str(script)])
     assert run.status == 0
     return run.seen
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "changed"),
+    [
+        ("numpy@1.24", "numpy@2.5", {5, 6, 7}),
+        ("numpy@1.26", "numpy@2.0", {5}),
+        ("numpy@2.0", "numpy@2.1", {6}),
+        ("numpy@2.2", "numpy@2.3", {7}),
+        ("numpy@2.3", "numpy@2.5", set()),
+    ],
+)
+def test_each_release_has_its_own_changes(
+    source: str, target: str, changed: set[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.getbasetemp() / "between-releases"
+    folder.mkdir(exist_ok=True)
+    port = ported(BETWEEN_RELEASES, folder, source, target)
+    assert {change.place.line for change in port.changes} == changed
 
 
 def change_at(port: Port, line: int) -> PortChange:

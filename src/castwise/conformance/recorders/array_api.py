@@ -48,9 +48,7 @@ class ArrayApiRecorder:
 
         setting, _, standard = mode.partition("=")
         if mode and not (setting == "standard" and standard):
-            raise ValueError(
-                f"array-api has no mode {mode!r}; write standard=2023.12."
-            )
+            raise ValueError(f"array-api has no mode {mode!r}; write standard=2023.12.")
         self._xp: Any = array_api_strict
         flags = array_api_strict.get_array_api_strict_flags()
         self._standard = standard or str(flags["api_version"])

@@ -111,6 +111,7 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     from keras import backend
 
     functions = called_with_operands(found)
-    functions["threshold"] = partial(functions["threshold"], threshold=1, default_value=1)
+    if "threshold" in functions:  # from 3.8 on
+        functions["threshold"] = partial(functions["threshold"], threshold=1, default_value=1)
     functions["result_type"] = backend.result_type
     return functions

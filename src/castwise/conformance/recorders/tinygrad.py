@@ -86,7 +86,7 @@ class TinygradRecorder:
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: forms for op in asked if (forms := self._forms(op))},
-            weak=(self._default_int, "float32"),
+            weak=(self._default_int, "float32") if hasattr(tinygrad.dtypes, "weaks") else (),
             foreign=tuple(
                 f"np.{dtype}{role}" for role in ("[3]", "[]", "(1)") for dtype in NUMPY_DTYPES
             ),
@@ -98,6 +98,9 @@ class TinygradRecorder:
     @contextmanager
     def session(self) -> Iterator[None]:
         settings = {"DEV": "PYTHON", "DEFAULT_INT": self._default_int}
+        # Before 0.14 they are no settings: the default int is int32, and nothing is computed.
+        known = self._tinygrad.helpers.ContextVar._cache
+        settings = {name: value for name, value in settings.items() if name in known}
         with self._tinygrad.Context(**settings), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
@@ -200,7 +203,7 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
 
     functions = {op: each.function for op, each in found.items()}
     functions["floor_divide"] = partial(Tensor.div, rounding_mode="floor")
-    functions["cumprod"] = partial(Tensor.cumprod, axis=0)
+    functions["cumprod"] = lambda tensor: tensor.cumprod(axis=0)  # from 0.10 on
     functions["where"] = _where
     functions["einsum"] = lambda *tensors: Tensor.einsum(product_equation(tensors), *tensors)
     functions["pad"] = partial(Tensor.pad, padding=(1, 1))
