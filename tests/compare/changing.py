@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from castwise.conformance.through.transformation import Spread, UnsupportedError
+
 Function = Callable[..., Any]
 
 
@@ -49,6 +51,25 @@ def taking(function: Function) -> Function:
             return function(*arrays)
         except TypeError:
             return [np.zeros(3, "int8")]
+
+    return called
+
+
+def lying(function: Function) -> Function:
+    """Results say that they are float64, and one of their parts is float32."""
+
+    def spread(result: Any) -> Spread:
+        parts = {"part 0": result, "part 1": _narrowed(result)}
+        return Spread(result.dtype, parts)
+
+    return lambda *arrays: _each(function(*arrays), spread)
+
+
+def lacking(function: Function) -> Function:
+    """Nothing is implemented."""
+
+    def called(*arrays: Any) -> Any:
+        raise UnsupportedError("there is no such op")
 
     return called
 

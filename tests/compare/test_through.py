@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 
@@ -67,6 +71,66 @@ def test_a_refusal_that_is_taken_is_found() -> None:
     assert ("bool[3]", "bool[3]") in found["taken"]
 
 
+def test_a_dtype_that_a_result_declares_and_a_part_of_it_has_not_is_found() -> None:
+    """Where the framework refuses, too, there is nothing to declare."""
+    found = compared("numpy", "changing:lying", "add", most=40)
+    assert by_kind(found).keys() == {"declared"}
+    assert {one.found.plain for one in found.differences} == {"float64"}
+    assert {one.found.answer for one in found.differences} == {"float32"}
+    assert not found.agrees
+    said = "declares float64, has float64 (part 0), float32 (part 1)"
+    assert f"changing:lying: {said}" in through_text(found)
+    assert said in through_html(found)
+    dtypes = {"declared": "float64", "part 0": "float64", "part 1": "float32"}
+    assert through_json(found)["differences"][0]["dtypes"] == dtypes
+
+
+def test_parts_that_all_have_what_is_declared_agree() -> None:
+    found = compared("numpy", "changing:lying", "eq", most=40)
+    assert found.differences == ()
+    assert found.asked > 20
+
+
+def test_what_a_transformation_lacks_is_no_difference_in_dtypes() -> None:
+    found = compared("numpy", "changing:lacking", "add", most=10)
+    assert by_kind(found).keys() == {"unsupported"}
+    assert found.agrees
+    assert "fails with UnsupportedError (there is no such op)" in through_text(found)
+
+
+def test_a_session_of_a_transformation_ends_whatever_happens() -> None:
+    told = []
+
+    @contextmanager
+    def session() -> Iterator[None]:
+        told.append("begins")
+        try:
+            yield
+        finally:
+            told.append("ends")
+
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    recorder = find_recorder("numpy")
+    transformation = replace(transformation_named("numpy", "changing:unchanged"), session=session)
+    with pytest.raises(KeyboardInterrupt):
+        compare_through(recorder, transformation, questions_through(recorder, ["exp"]), interrupted)
+    assert told == ["begins", "ends"]
+
+
+def test_a_function_that_is_called_apart_makes_the_same_calls() -> None:
+    def apart(function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+        return pickle.loads(pickle.dumps(function))(*arrays)
+
+    recorder = find_recorder("numpy")
+    here = transformation_named("numpy", "changing:unchanged")
+    elsewhere = replace(here, run=apart, is_apart=True)
+    found = compare_through(recorder, elsewhere, questions_through(recorder, ["add", "where"], 20))
+    assert found.asked > 50
+    assert found.differences == ()
+
+
 def test_a_sample_is_spread_over_the_questions() -> None:
     recorder = find_recorder("numpy")
     every = questions_through(recorder, ["add"])
@@ -111,7 +175,7 @@ def test_json_and_the_page_have_every_difference() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("torch.compile", "unknown transformation 'torch.compile'. numpy has none"),
+        ("torch.compile", "unknown transformation 'torch.compile'. numpy has dask, dask:cluster;"),
         ("nowhere:function", "No module named 'nowhere'"),
         ("changing:missing", "changing has no function 'missing'"),
         ("changing:not_a_function", "changing has no function 'not_a_function'"),
@@ -126,7 +190,7 @@ def test_an_unknown_transformation_is_named(name: str, said: str) -> None:
 def test_no_framework_is_imported_to_list_transformations() -> None:
     assert "torch.compile" in known_transformations("torch")
     assert "jit" in known_transformations("jax")
-    assert known_transformations("numpy") == {}
+    assert known_transformations("paddle") == {}
 
 
 needs_torch = pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed")

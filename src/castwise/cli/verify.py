@@ -115,15 +115,13 @@ def _verify_through(
     as_json: bool,
     html_file: Path | None,
 ) -> int:
-    from castwise.compare.through import compare_through, transformation_named
-    from castwise.compare.verify import recorder_for
+    from castwise.compare.through import compare_through, prepared
     from castwise.conformance.through.asking import questions_through
     from castwise.report.terminal.progress import progress
     from castwise.report.verify.through import through_html, through_json, through_text
     from castwise.rules.catalog import dialect_named
 
-    recorder = recorder_for(dialect_named(dialect), ops)
-    transformation = transformation_named(recorder.name, through)
+    recorder, transformation = prepared(dialect_named(dialect), through, ops)
     asked = questions_through(recorder, ops or None, sample)
     with progress(f"Asking {recorder.name} through {through}", len(asked)) as on_question:
         found = compare_through(recorder, transformation, asked, on_question)

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from importlib.metadata import version
 
+from castwise.compare.verify import recorder_for
 from castwise.conformance.grid import GridQuestion
 from castwise.conformance.programs.speaker import Framework, find_speaker
 from castwise.conformance.recorder import Recorder
 from castwise.conformance.through.asking import FAILED, Through, asked_through, is_result
 from castwise.conformance.through.reproduction import imports_of, reproduction
-from castwise.conformance.through.transformation import Transformation, find_transformation
+from castwise.conformance.through.transformation import (
+    Transformation,
+    UnsupportedError,
+    find_transformation,
+)
 from castwise.errors import UsageError
+from castwise.rules.dialect import Dialect
 from castwise.vocab.cell_words import NO_KERNEL
 
 # What can differ, with what it means, the most surprising first.
 KINDS = {
+    "declared": "the result declares another dtype than it has",
     "another dtype": "both give a result, of different dtypes",
     "weak type": "the same dtype, weakly typed in only one of them",
     "taken": "the framework refuses it, and the transformed function takes it",
     "refused": "the framework takes it, and the transformed function refuses it",
     "fails": "the framework takes it, and the transformation fails for another reason",
+    "unsupported": "the framework takes it, and the transformation does not have this op",
     "kernel": "the framework has no kernel, and the transformed function runs",
 }
+NOT_ABOUT_DTYPES = ("unsupported", "kernel")
+_UNSUPPORTED = f"{FAILED}:{UnsupportedError.__name__}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +60,8 @@ class ThroughComparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing differs but what has a kernel."""
-        return all(one.kind == "kernel" for one in self.differences)
+        """Whether nothing differs but which ops and kernels there are."""
+        return all(one.kind in NOT_ABOUT_DTYPES for one in self.differences)
 
 
 def transformation_named(framework: str, name: str) -> Transformation:
@@ -63,6 +75,22 @@ def transformation_named(framework: str, name: str) -> Transformation:
         raise UsageError(f"--through {name}: {error}") from None
 
 
+def prepared(
+    dialect: Dialect, through: str, ops: Iterable[str] = ()
+) -> tuple[Recorder, Transformation]:
+    """What asks the framework of a dialect, and the transformation of a name.
+
+    Raises UsageError where one of them is not there. The transformation is made first: some need
+    settings that a framework takes before it makes its first array.
+    """
+    try:
+        transformation = transformation_named(dialect.framework, through)
+    except UsageError:
+        recorder_for(dialect, ops)  # that the framework is not there says more
+        raise
+    return recorder_for(dialect, ops), transformation
+
+
 def compare_through(
     recorder: Recorder,
     transformation: Transformation,
@@ -72,16 +100,18 @@ def compare_through(
     """Asks the framework, and the transformed function, and keeps what differs."""
     speaker = _speaker(recorder)
     count, different = 0, list[Difference]()
-    for found in asked_through(recorder, transformation, asked, on_question):
-        count += 1
-        kind = kind_of(found)
-        if kind:
-            line = reproduction(speaker, transformation, found.question) if speaker else None
-            different.append(Difference(found, kind, line))
+    # Closed, so that what a transformation started ends here, whatever happens in this loop.
+    with closing(asked_through(recorder, transformation, asked, on_question)) as answers:
+        for found in answers:
+            count += 1
+            kind = kind_of(found)
+            if kind:
+                line = _line(speaker, transformation, found)
+                different.append(Difference(found, kind, line))
     return ThroughComparison(
         recorder.name,
         recorder.dialect,
-        recorder.versions(),
+        recorder.versions() | {name: version(name) for name in transformation.packages},
         transformation.name,
         count,
         tuple(different),
@@ -98,13 +128,23 @@ def kind_of(found: Through) -> str:
     ('another dtype', '')
     """
     plain, answer = found.plain, found.answer
+    if found.dtypes:
+        return "declared"
     if (not is_result(plain) and not is_result(answer)) or plain == answer:
         return ""
     if is_result(plain) and is_result(answer):
         return "weak type" if plain.rstrip("*") == answer.rstrip("*") else "another dtype"
     if is_result(plain):
-        return "fails" if answer.startswith(FAILED) else "refused"
+        fails = "unsupported" if answer == _UNSUPPORTED else "fails"
+        return fails if answer.startswith(FAILED) else "refused"
     return "kernel" if plain in (NO_KERNEL, f"{NO_KERNEL}:{answer}") else "taken"
+
+
+def _line(speaker: Framework | None, transformation: Transformation, found: Through) -> str | None:
+    if speaker is None:
+        return None
+    shows_all = bool(found.dtypes)
+    return reproduction(speaker, transformation, found.question, shows_all_dtypes=shows_all)
 
 
 def _speaker(recorder: Recorder) -> Framework | None:

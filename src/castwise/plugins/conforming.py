@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from castwise.compare.through import (
+    NOT_ABOUT_DTYPES,
     Difference,
     ThroughComparison,
     compare_through,
-    transformation_named,
+    prepared,
 )
-from castwise.compare.verify import recorder_for
 from castwise.conformance.recorder import Recorder
 from castwise.conformance.through.asking import questions_through
 from castwise.conformance.through.transformation import Transformation
@@ -80,7 +80,7 @@ class ConformanceItem(pytest.Item):
     def runtest(self) -> None:
         asked = questions_through(self._recorder, [self.name], self._most)
         found = compare_through(self._recorder, self._transformation, asked)
-        judged = [one for one in found.differences if one.kind != "kernel"]
+        judged = [one for one in found.differences if one.kind not in NOT_ABOUT_DTYPES]
         new = self._baseline.new(judged)
         if new:
             raise DifferentError(through_text(_with(found, new)))
@@ -106,8 +106,7 @@ def conformance_items(
 
     Raises UsageError where the framework or the transformation is not there.
     """
-    recorder = recorder_for(dialect_named(dialect))
-    transformation = transformation_named(recorder.name, through)
+    recorder, transformation = prepared(dialect_named(dialect), through)
     ops = dict.fromkeys(question.op for question in questions_through(recorder, None, 1))
     return [
         ConformanceItem.from_parent(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from castwise.conformance.grid import PLAIN, GridQuestion, Scope, questions
 from castwise.conformance.operand import read_operand
-from castwise.conformance.recorder import Recorder, ask
-from castwise.conformance.through.transformation import Function, Transformation
+from castwise.conformance.recorder import Recorder, ask, find_recorder
+from castwise.conformance.through.transformation import Function, Spread, Transformation
+from castwise.errors import CastwiseError
 from castwise.vocab.cell_words import NO_KERNEL, REFUSED
 
 FAILED = "fails"  # an answer: it raises something that is not about dtypes, "fails:CppCompileError"
+DECLARED = "declared"  # where a result says its dtype, beside the parts that have one
 
 
 class Through(NamedTuple):
@@ -23,6 +25,8 @@ class Through(NamedTuple):
     plain: str
     answer: str
     error: str = ""  # the first line of what the transformed function raised
+    # Where a result declares another dtype than a part of it has: all of them, by where they are.
+    dtypes: tuple[tuple[str, str], ...] = ()
 
 
 def scope_through(scope: Scope) -> Scope:
@@ -61,10 +65,10 @@ def asked_through(
     transformation: Transformation,
     asked: Iterable[GridQuestion],
     on_question: Callable[[object], object] | None = None,
-) -> Iterator[Through]:
+) -> Generator[Through, None, None]:
     """Both answers to every question that the framework itself answers."""
     asker = _Asker(recorder, transformation)
-    with recorder.session():
+    with recorder.session(), transformation.session():
         for _, of_op in groupby(asked, lambda question: question.op):
             for found in asker.both(list(of_op)):
                 if on_question is not None:
@@ -82,7 +86,6 @@ class _Asker:
     def __init__(self, recorder: Recorder, transformation: Transformation) -> None:
         self._recorder, self._transformation = recorder, transformation
         self._make = functools.cache(recorder.make)
-        self._call: Callable[..., Any] = getattr(recorder, "bare_call", recorder.call)
 
     def both(self, asked: Sequence[GridQuestion]) -> Iterator[Through]:
         """Both answers to each question. Those that the framework takes are transformed together.
@@ -112,14 +115,27 @@ class _Asker:
         try:
             results = self._run(asked)
             return [
-                Through(q, plain[q], self._recorder.dtype_of(result) or FAILED)
-                for q, result in zip(asked, results, strict=True)
+                self._answer(question, plain[question], result)
+                for question, result in zip(asked, results, strict=True)
             ]
+        except CastwiseError:
+            raise
         except Exception as error:  # whatever a compiler raises is an answer to judge
             if len(asked) == 1:
                 return [Through(asked[0], plain[asked[0]], self._told(error), _line(error))]
         half = len(asked) // 2
         return [*self._answers(asked[:half], plain), *self._answers(asked[half:], plain)]
+
+    def _answer(self, question: GridQuestion, plain: str, result: Any) -> Through:
+        """The dtype of a result: of a Spread the one it has, where it declares another."""
+        if not isinstance(result, Spread):
+            return Through(question, plain, self._recorder.dtype_of(result) or FAILED)
+        named = {DECLARED: result.declared, **result.parts}
+        dtypes = {where: self._recorder.dtype_of(part) or FAILED for where, part in named.items()}
+        others = [dtype for dtype in dtypes.values() if dtype != dtypes[DECLARED]]
+        if not others:
+            return Through(question, plain, dtypes[DECLARED])
+        return Through(question, plain, others[0], dtypes=tuple(dtypes.items()))
 
     def _run(self, asked: Sequence[GridQuestion]) -> Sequence[Any]:
         """The results of a transformed function that makes all the calls."""
@@ -127,24 +143,12 @@ class _Asker:
         return tuple(self._transformation.run(function, arrays))
 
     def _function(self, asked: Sequence[GridQuestion]) -> tuple[Function, list[Any]]:
-        """A function of the framework's arrays that makes all the calls, and its arrays. Numbers
-        are constants in it, as they are in programs."""
-        notations = dict.fromkeys(operand for q in asked for operand in q.operands)
-        places = {name: at for at, name in enumerate(filter(_is_array, notations))}
-        constants = {name: self._make(name) for name in notations if name not in places}
-        calls = [
-            (q.op, q.form, [(places.get(name), constants.get(name)) for name in q.operands])
-            for q in asked
-        ]
-        call = self._call
-
-        def function(*arrays: Any) -> list[Any]:
-            return [
-                call(op, form, [held if at is None else arrays[at] for at, held in given])
-                for op, form, given in calls
-            ]
-
-        return function, [self._make(name) for name in places]
+        """A function of the framework's arrays that makes all the calls, and its arrays."""
+        arrays = [self._make(name) for name in _array_places(asked)]
+        if not self._transformation.is_apart:
+            return _calling(self._recorder, self._make, asked), arrays
+        mode = self._recorder.dialect.partition(":")[2]
+        return functools.partial(called_apart, self._recorder.name, mode, tuple(asked)), arrays
 
     def _told(self, error: Exception) -> str:
         """The answer that an error amounts to: a refusal, or that it fails for another reason.
@@ -156,6 +160,48 @@ class _Asker:
         if answer is None and isinstance(cause, Exception):
             answer = self._recorder.classify(cause)
         return answer or f"{FAILED}:{type(error).__name__}"
+
+
+def called_apart(
+    framework: str, mode: str, asked: Sequence[GridQuestion], *arrays: Any
+) -> list[Any]:
+    """Makes the calls in another process than the one that asks, under the same settings."""
+    recorder = _recorder_here(framework, mode)
+    with recorder.session():
+        results: list[Any] = _calling(recorder, recorder.make, asked)(*arrays)
+        return results
+
+
+_recorder_here = functools.cache(find_recorder)
+
+
+def _calling(
+    recorder: Recorder, make: Callable[[str], Any], asked: Sequence[GridQuestion]
+) -> Function:
+    """A function of the framework's arrays that makes all the calls. Numbers are constants in it,
+    as they are in programs."""
+    places = _array_places(asked)
+    numbers = {name for q in asked for name in q.operands if name not in places}
+    constants = {name: make(name) for name in numbers}
+    calls = [
+        (q.op, q.form, [(places.get(name), constants.get(name)) for name in q.operands])
+        for q in asked
+    ]
+    call: Callable[..., Any] = getattr(recorder, "bare_call", recorder.call)
+
+    def function(*arrays: Any) -> list[Any]:
+        return [
+            call(op, form, [held if at is None else arrays[at] for at, held in given])
+            for op, form, given in calls
+        ]
+
+    return function
+
+
+def _array_places(asked: Sequence[GridQuestion]) -> dict[str, int]:
+    """The arrays that questions ask about, and at which place the function takes each."""
+    notations = dict.fromkeys(operand for q in asked for operand in q.operands)
+    return {name: at for at, name in enumerate(filter(_is_array, notations))}
 
 
 def is_result(answer: str) -> bool:

@@ -21,10 +21,14 @@ def imports_of(speaker: Framework, transformation: Transformation) -> str:
 
 
 def reproduction(
-    speaker: Framework, transformation: Transformation, question: GridQuestion
+    speaker: Framework,
+    transformation: Transformation,
+    question: GridQuestion,
+    *,
+    shows_all_dtypes: bool = False,
 ) -> str | None:
-    """The expression whose dtype is in question; None for layers, whose calls say more than a
-    question does."""
+    """The expression whose dtype is in question, or that shows what it declares and what it has;
+    None for layers, whose calls say more than a question does."""
     if question.op in LAYERS or len(question.operands) > len(_NAMES):
         return None
     arrays, words = {}, []
@@ -36,7 +40,8 @@ def reproduction(
             arrays[name] = speaker.array(held)
             words.append(name)
     function = f"lambda {', '.join(arrays)}: {_called(speaker, question, words)}"
-    return transformation.written.format(f=function, arrays=", ".join(arrays.values()))
+    called = transformation.written.format(f=function, arrays=", ".join(arrays.values()))
+    return transformation.dtypes_written.format(r=called) if shows_all_dtypes else called
 
 
 def _called(speaker: Framework, question: GridQuestion, words: list[str]) -> str:

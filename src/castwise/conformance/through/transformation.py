@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from castwise.conformance.through import frameworks
 
@@ -14,12 +15,28 @@ Function = Callable[..., Any]  # of arrays; it returns one result, or a list of 
 TOGETHER = 64  # questions in one transformed function, where the transformation says nothing
 
 
+class Spread(NamedTuple):
+    """A result that is computed later or held in parts: its dtype is said before it is seen.
+
+    Each is something whose dtype the framework tells: an array, or a dtype.
+    """
+
+    declared: Any
+    parts: Mapping[str, Any]  # by where they are: "rank 1", "computed"
+
+
+class UnsupportedError(Exception):
+    """A transformation has no way to make a call, whatever the dtypes are."""
+
+
 @dataclass(frozen=True)
 class Transformation:
     """What makes another function of a function, and how it is asked."""
 
     name: str  # as a user names it: torch.compile
-    run: Callable[[Function, Sequence[Any]], Any]  # transforms a function and calls it with arrays
+    # Transforms a function and calls it with arrays. What it returns for each result of the
+    # function is an array, or a Spread.
+    run: Callable[[Function, Sequence[Any]], Any]
     # How a program writes it, with {f} for a function and {arrays} for what it is called with.
     written: str
     imports: str = ""  # what that program imports besides the framework
@@ -27,6 +44,12 @@ class Transformation:
     # The error with which it refuses a function before it compiles anything, found at little cost;
     # what it refuses so is not asked together with other questions.
     declines: Callable[[Function, Sequence[Any]], Exception | None] = lambda function, arrays: None
+    # What it needs as long as it is asked, such as other processes.
+    session: Callable[[], AbstractContextManager[object]] = nullcontext
+    is_apart: bool = False  # it calls its functions in other processes, so that they are pickled
+    packages: tuple[str, ...] = ()  # besides the framework, on whose versions the answers depend
+    # How a program writes the dtypes of a Spread, with {r} for the result.
+    dtypes_written: str = "{r}"
 
 
 def find_transformation(framework: str, name: str) -> Transformation:

@@ -71,10 +71,27 @@ def _example(found: ThroughComparison, one: Difference, paint: Paint) -> list[st
 
 
 def _answer(one: Difference) -> str:
-    """What the transformed function answers, with its error where it has no dtype."""
+    """What the transformed function answers, with its error where it has no dtype, and with all
+    dtypes where it declares another than it has."""
+    if one.found.dtypes:
+        return _declared(one.found.dtypes)
     answer = one.found.answer
     word = answer.replace(f"{FAILED}:", "fails with ") if FAILED in answer else answer_words(answer)
     return f"{word} ({one.found.error})" if one.found.error else word
+
+
+def _declared(dtypes: tuple[tuple[str, str], ...]) -> str:
+    """What a result declares, and what it has where.
+
+    >>> _declared((("declared", "int32"), ("rank 0", "int32"), ("rank 1", "int64")))
+    'declares int32, has int32 (rank 0), int64 (rank 1)'
+    """
+    (_, declared), *parts = dtypes
+    places: dict[str, list[str]] = {}
+    for where, dtype in parts:
+        places.setdefault(dtype, []).append(where)
+    has = [f"{answer_words(dtype)} ({', '.join(at)})" for dtype, at in places.items()]
+    return f"declares {answer_words(declared)}, has {', '.join(has)}"
 
 
 def through_json(found: ThroughComparison) -> dict[str, Any]:
@@ -94,6 +111,7 @@ def through_json(found: ThroughComparison) -> dict[str, Any]:
                 "operands": list(one.found.question.operands),
                 "framework": one.found.plain,
                 "through": one.found.answer,
+                "dtypes": dict(one.found.dtypes),
                 "error": one.found.error,
                 "line": one.line,
             }
