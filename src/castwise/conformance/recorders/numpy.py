@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -92,9 +93,13 @@ class NumpyRecorder:
         if form == "operator":
             return OPERATORS[op](*operands)
         if form == "augmented":
-            return assigned(op, operands, self._np.copy)
+            return assigned(op, operands, self._copied)
         named = {name: self._named(op, name, text) for name, text in given_by_name(form).items()}
         return self._functions[op](*operands, **named)
+
+    def _copied(self, given: Any) -> Any:
+        """An array of a list. One that takes NumPy's functions stays what it is."""
+        return self._np.copy(given) if isinstance(given, list) else copy.copy(given)
 
     def _named(self, op: str, name: str, text: str) -> Any:
         """The value of a text in a form: a dtype, an array to write to, a mask, a number."""
@@ -172,5 +177,12 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     functions["pad"] = partial(np.pad, pad_width=1)
     functions["promote_types"] = of_dtypes(np.promote_types)
     functions["can_cast"] = refusing(of_dtypes(np.can_cast), yes=np.dtype(bool))
-    functions["allclose"] = lambda *arrays: np.bool_(np.allclose(*arrays))
+    functions["allclose"] = lambda *arrays: _of_numpy(np.allclose(*arrays))
     return functions
+
+
+def _of_numpy(answer: Any) -> Any:
+    """A Python bool as NumPy's, which has a dtype."""
+    import numpy as np
+
+    return np.bool_(answer) if isinstance(answer, bool) else answer
