@@ -31,7 +31,7 @@ from castwise.report.terminal.printing import echo_json
     "--through",
     metavar="NAME",
     help="Compare the framework with itself through one of its compilers, exporters or batchers,"
-    " or your own module:function. A wrong name lists them.",
+    " over several devices, or through your own module:function. A wrong name lists them.",
 )
 @click.option(
     "--sample",
@@ -56,7 +56,8 @@ def verify(
 
     With --through, asks the framework and a function that a compiler, an exporter, a tracer or a
     batcher made of the same calls, and lists the answers that differ, with a line to paste each.
-    The dialect only says which framework, and in which mode.
+    The dialect only says which framework, and in which mode. Arrays that are spread over
+    processes, devices or a cluster are also asked whether they have the dtype they declare.
 
     The exit status is 1 if something differs and is not a known difference with a reason. It is 2
     if the framework is not installed, or if no framework follows this dialect, as for dialects
@@ -68,6 +69,7 @@ def verify(
       castwise verify torch --programs 60s --backend numpy
       castwise verify torch --through torch.compile --sample 20
       castwise verify jax --through jit --op pow
+      castwise verify numpy --through dask:cluster --sample 10
       castwise verify torch --through mycompiler:compile --json
     """
     if sample and not through:
