@@ -37,6 +37,10 @@ def join(rank: int, count: int, folder: str) -> Callable[[Any], Any]:
             raise KeyError("rank 1")
         if rank == 1 and task == "one ends":
             os._exit(7)
+        if rank == 0 and task == "one ends and is missed":
+            raise OSError("connection reset")
+        if rank == 1 and task == "one ends and is missed":
+            os._exit(7)
         if rank == 1 and task == "one hangs":
             time.sleep(600)
         return rank, count, task
@@ -69,11 +73,13 @@ def test_what_all_raise_is_raised_here_and_the_next_task_is_answered() -> None:
         assert ranks.ask(3)[0] == (0, 2, 3)
 
 
-def test_a_process_that_ends_is_lost_and_others_are_started() -> None:
+@pytest.mark.parametrize("task", ["one ends", "one ends and is missed"])
+def test_a_process_that_ends_is_lost_and_others_are_started(task: str) -> None:
+    """What the others raise, because they miss it, is not the answer."""
     ranks = Ranks(join, 2)
     with ranks.session():
         with pytest.raises(LostProcessError, match=r"Rank 1 ended \(7\)"):
-            ranks.ask("one ends")
+            ranks.ask(task)
         assert multiprocessing.active_children() == []
         assert ranks.ask(3)[0] == (0, 2, 3)
 

@@ -107,29 +107,32 @@ class Ranks:
 
     def _results(self, replies: dict[int, _Reply]) -> list[Any]:
         errors = {rank: reply.error for rank, reply in replies.items() if reply.error}
-        lost = [rank for rank in range(self._count) if rank not in replies]
-        told = self._told(lost)
-        if lost:
+        ended, silent = self._without(replies)
+        if ended or silent:
             self._end()
         if len(errors) == self._count:
             raise errors[0]
+        # Where one has ended, what the others raise is that they miss it.
+        if ended or (silent and not errors):
+            raise LostProcessError(" ".join([*ended, *silent]))
         if errors:
             rank, error = min(errors.items())
-            others = "".join(f" {word}" for word in told) or " The others do not."
-            raise NotAllFailedError(f"Rank {rank} raises {error!r}.{others}") from error
-        if lost:
-            raise LostProcessError(" ".join(told))
+            others = " ".join(silent) or "The others do not."
+            raise NotAllFailedError(f"Rank {rank} raises {error!r}. {others}") from error
         return [replies[rank].result for rank in range(self._count)]
 
-    def _told(self, lost: list[int]) -> list[str]:
-        """What became of the processes that did not answer."""
-        for rank in lost:
-            self._processes[rank].join(timeout=_TO_END)
-        statuses = {rank: self._processes[rank].exitcode for rank in lost}
-        return [
-            f"Rank {rank} does not answer." if status is None else f"Rank {rank} ended ({status})."
-            for rank, status in statuses.items()
-        ]
+    def _without(self, replies: dict[int, _Reply]) -> tuple[list[str], list[str]]:
+        """The processes that did not answer because they ended, and the others, in words."""
+        ended, silent = [], []
+        for rank, process in enumerate(self._processes):
+            if rank in replies:
+                continue
+            process.join(timeout=_TO_END)
+            if process.exitcode is None:
+                silent.append(f"Rank {rank} does not answer.")
+            else:
+                ended.append(f"Rank {rank} ended ({process.exitcode}).")
+        return ended, silent
 
     def _end(self) -> None:
         for process in self._processes:
