@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from castwise.conformance.recorder import Recorder
 from castwise.conformance.through.asking import FAILED, Through, asked_through, is_result
 from castwise.conformance.through.reproduction import imports_of, reproduction
 from castwise.conformance.through.transformation import Transformation, find_transformation
+from castwise.conformance.through.values import ValuesAsked
+from castwise.conformance.values.recorder import find_value_recorder
 from castwise.errors import UsageError
 from castwise.vocab.cell_words import NO_KERNEL
 
@@ -18,7 +21,9 @@ from castwise.vocab.cell_words import NO_KERNEL
 KINDS = {
     "another dtype": "both give a result, of different dtypes",
     "weak type": "the same dtype, weakly typed in only one of them",
+    "values": "the same dtype, other bits",
     "taken": "the framework refuses it, and the transformed function takes it",
+    "no kernel": "the framework takes it, and what runs the transformed function has no kernel",
     "refused": "the framework takes it, and the transformed function refuses it",
     "fails": "the framework takes it, and the transformation fails for another reason",
     "kernel": "the framework has no kernel, and the transformed function runs",
@@ -63,6 +68,20 @@ def transformation_named(framework: str, name: str) -> Transformation:
         raise UsageError(f"--through {name}: {error}") from None
 
 
+def recorder_of_values(recorder: Recorder, transformation: Transformation) -> ValuesAsked:
+    """What asks a framework for values, where that makes sense.
+
+    Raises UsageError where the transformation computes none, or none of the framework are recorded.
+    """
+    if not transformation.computes:
+        raise UsageError(f"--values: {transformation.name} computes no values.")
+    try:
+        values = find_value_recorder(recorder.name, recorder.dialect.partition(":")[2])
+    except ValueError as error:
+        raise UsageError(f"--values: {error}") from None
+    return ValuesAsked(values, recorder.dialects)
+
+
 def compare_through(
     recorder: Recorder,
     transformation: Transformation,
@@ -81,7 +100,7 @@ def compare_through(
     return ThroughComparison(
         recorder.name,
         recorder.dialect,
-        recorder.versions(),
+        _versions(recorder, transformation),
         transformation.name,
         count,
         tuple(different),
@@ -101,10 +120,25 @@ def kind_of(found: Through) -> str:
     if (not is_result(plain) and not is_result(answer)) or plain == answer:
         return ""
     if is_result(plain) and is_result(answer):
-        return "weak type" if plain.rstrip("*") == answer.rstrip("*") else "another dtype"
+        return _kind_of_results(plain.partition("=")[0], answer.partition("=")[0])
     if is_result(plain):
-        return "fails" if answer.startswith(FAILED) else "refused"
+        return _KINDS_OF_ANSWERS.get(answer.partition(":")[0], "refused")
     return "kernel" if plain in (NO_KERNEL, f"{NO_KERNEL}:{answer}") else "taken"
+
+
+def _kind_of_results(plain: str, answer: str) -> str:
+    if plain == answer:
+        return "values"
+    return "weak type" if plain.rstrip("*") == answer.rstrip("*") else "another dtype"
+
+
+_KINDS_OF_ANSWERS = {FAILED: "fails", NO_KERNEL: "no kernel"}
+
+
+def _versions(recorder: Recorder, transformation: Transformation) -> dict[str, str]:
+    """The versions that the answers depend on."""
+    more = {name: importlib.metadata.version(name) for name in transformation.packages}
+    return {**recorder.versions(), **more}
 
 
 def _speaker(recorder: Recorder) -> Framework | None:

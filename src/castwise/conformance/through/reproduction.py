@@ -9,7 +9,9 @@ from castwise.conformance.programs.program import Step
 from castwise.conformance.programs.speaker import Framework
 from castwise.conformance.programs.spelling import expression
 from castwise.conformance.through.transformation import Transformation
-from castwise.conformance.values.notation import Held
+from castwise.conformance.through.values import THEN
+from castwise.conformance.values.grid import CAST
+from castwise.conformance.values.notation import Held, read_held
 from castwise.vocab.ops import LAYERS
 
 _NAMES = ("x", "y", "z")
@@ -27,6 +29,8 @@ def reproduction(
     question does."""
     if question.op in LAYERS or len(question.operands) > len(_NAMES):
         return None
+    if question.form == "inplace" and "inplace" not in speaker.menu.forms.get(question.op, ()):
+        return None
     arrays, words = {}, []
     for name, notation in zip(_NAMES, question.operands, strict=False):
         held = _held(notation)
@@ -41,6 +45,12 @@ def reproduction(
 
 def _called(speaker: Framework, question: GridQuestion, words: list[str]) -> str:
     op, form = question.op, question.form
+    if op == CAST:
+        return speaker.cast(words[0], form.removeprefix("to="))
+    if form.startswith(THEN):
+        first = _called(speaker, GridQuestion(op, "function", ()), words[:2])
+        second = GridQuestion(form.removeprefix(THEN), "function", ())
+        return _called(speaker, second, [first, *words[2:]])
     if form == "augmented":
         return f"operator.{AUGMENTED_OPERATORS[op].__name__}({', '.join(words)})"
     axis = -1 if op in speaker.menu.need_axes else None
@@ -49,7 +59,9 @@ def _called(speaker: Framework, question: GridQuestion, words: list[str]) -> str
 
 
 def _held(notation: str) -> Held:
-    """The operand that is asked about: an array that shows no value holds ones."""
+    """The operand that is asked about: an array that shows no values holds ones."""
+    if "=" in notation:
+        return read_held(notation)
     spec = read_operand(notation)
     if spec.dtype is None:
         return Held(None, (), (spec.value,))

@@ -19,7 +19,9 @@ class Transformation:
     """What makes another function of a function, and how it is asked."""
 
     name: str  # as a user names it: torch.compile
-    run: Callable[[Function, Sequence[Any]], Any]  # transforms a function and calls it with arrays
+    # Transforms a function and calls it with arrays. An error in the place of a result is the
+    # answer to that question alone; one that is raised is found by asking fewer.
+    run: Callable[[Function, Sequence[Any]], Any]
     # How a program writes it, with {f} for a function and {arrays} for what it is called with.
     written: str
     imports: str = ""  # what that program imports besides the framework
@@ -27,6 +29,8 @@ class Transformation:
     # The error with which it refuses a function before it compiles anything, found at little cost;
     # what it refuses so is not asked together with other questions.
     declines: Callable[[Function, Sequence[Any]], Exception | None] = lambda function, arrays: None
+    computes: bool = True  # whether results hold values
+    packages: tuple[str, ...] = ()  # besides the framework, those whose versions matter
 
 
 def find_transformation(framework: str, name: str) -> Transformation:

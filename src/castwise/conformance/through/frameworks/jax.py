@@ -24,7 +24,8 @@ def _vmap() -> Transformation:
 
     def run(function: Function, arrays: Sequence[Any]) -> Any:
         # A new axis, not a copy: a stacked array is not weakly typed any more.
-        return jax.vmap(lambda *x: function(*x))(*[array[None] for array in arrays])
+        batched = jax.vmap(lambda *x: function(*x))(*[array[None] for array in arrays])
+        return [result[0] for result in batched]
 
     written = "jax.vmap({f})(*[a[None] for a in ({arrays},)])"
     return Transformation("vmap", run, written, "", 1)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from castwise.conformance.through.frameworks import torch_onnx
 from castwise.conformance.through.transformation import Function, Transformation
 
 _MANY = 200  # a graph of so many calls compiles in seconds
@@ -77,14 +78,16 @@ def _meta() -> Transformation:
     def run(function: Function, arrays: Sequence[Any]) -> Any:
         return function(*[array.to("meta") for array in arrays])
 
-    return Transformation("meta", run, '({f})(*[a.to("meta") for a in ({arrays},)])', "", 1)
+    written = '({f})(*[a.to("meta") for a in ({arrays},)])'
+    return Transformation("meta", run, written, "", 1, computes=False)
 
 
 def _vmap() -> Transformation:
     import torch
 
     def run(function: Function, arrays: Sequence[Any]) -> Any:
-        return torch.vmap(function)(*[torch.stack([array, array]) for array in arrays])
+        batched = torch.vmap(function)(*[torch.stack([array, array]) for array in arrays])
+        return [result[0] for result in batched]
 
     written = "torch.vmap({f})(*[torch.stack([a, a]) for a in ({arrays},)])"
     return Transformation("vmap", run, written, "", 1)
@@ -114,6 +117,7 @@ TRANSFORMATIONS: dict[str, Callable[[], Transformation]] = {
     "torch.compile:aot_eager": partial(_compile, "aot_eager"),
     "torch.compile:eager": partial(_compile, "eager"),
     "torch.export": _export,
+    torch_onnx.NAME: lambda: torch_onnx.transformation(_declines),
     "torch.jit.trace": _trace,
     "make_fx": _make_fx,
     "meta": _meta,
