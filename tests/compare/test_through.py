@@ -235,14 +235,14 @@ def test_what_aot_autograd_writes_in_place_loses_its_refusal() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_onnxruntime_says_what_it_lacks() -> None:
     """A dtype of which it has no kernel, and a model that is not valid, are no other dtypes."""
-    found = compared("torch", "onnx:onnxruntime", "bitwise_and", "add", most=9)
+    found = compared("torch", "onnx:onnxruntime", "exp", most=9)
     assert {"onnx", "onnxscript", "onnxruntime"} <= found.versions.keys()
     kinds = by_kind(found)
     assert "another dtype" not in kinds
     answers = {one.kind: one.found for one in found.differences}
     assert answers["no kernel"].answer == "no-kernel"
     assert "NOT_IMPLEMENTED" in answers["no kernel"].error
-    assert found.asked - len(found.differences) > 10
+    assert found.asked - len(found.differences) > 4
 
 
 def test_packages_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
