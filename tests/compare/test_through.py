@@ -231,6 +231,15 @@ def test_what_aot_autograd_writes_in_place_loses_its_refusal() -> None:
     assert any("complex" in q.operands[1] and "complex" not in q.operands[0] for q in taken)
 
 
+@needs_torch
+def test_torch_script_is_given_source_text() -> None:
+    found = compared("torch", "torch.jit.script", "add", "embedding", most=40)
+    assert found.asked > 100
+    assert found.left_out > 10
+    assert f"{found.left_out} questions cannot be asked so." in through_text(found)
+    assert by_kind(found).keys() <= {"refused"}
+
+
 @needs_onnx
 @pytest.mark.filterwarnings("ignore")
 def test_onnxruntime_says_what_it_lacks() -> None:

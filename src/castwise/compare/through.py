@@ -48,6 +48,7 @@ class ThroughComparison:
     versions: dict[str, str]
     through: str
     asked: int
+    left_out: int  # questions that the transformation cannot be asked
     differences: tuple[Difference, ...]
     imports: str  # what the lines of the differences need
 
@@ -90,8 +91,9 @@ def compare_through(
 ) -> ThroughComparison:
     """Asks the framework, and the transformed function, and keeps what differs."""
     speaker = _speaker(recorder)
+    possible = [question for question in asked if not transformation.leaves_out(question)]
     count, different = 0, list[Difference]()
-    for found in asked_through(recorder, transformation, asked, on_question):
+    for found in asked_through(recorder, transformation, possible, on_question):
         count += 1
         kind = kind_of(found)
         if kind:
@@ -103,6 +105,7 @@ def compare_through(
         _versions(recorder, transformation),
         transformation.name,
         count,
+        len(asked) - len(possible),
         tuple(different),
         imports_of(speaker, transformation) if speaker else "",
     )

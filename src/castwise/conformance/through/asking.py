@@ -159,6 +159,9 @@ class _Asker:
                 for op, form, given in calls
             ]
 
+        # For a transformation that compiles source text, and so has to write the calls itself.
+        described: Any = function
+        described.questions, described.places = asked, places
         return function, [self._make(name) for name in places]
 
     def _told(self, error: Exception) -> str:

@@ -38,24 +38,20 @@ def run_session(
     session: Any, arrays: Iterable[Any], outputs: Sequence[str] | None = None
 ) -> list[Any]:
     """The outputs, or some of them, as NumPy arrays; the inputs are given in order."""
-    kept = list(arrays)  # onnxruntime reads their memory
     names = [value.name for value in session.get_inputs()]
-    given = {name: _to_runtime(array) for name, array in zip(names, kept, strict=True)}
+    given = {name: _to_runtime(array) for name, array in zip(names, arrays, strict=True)}
     return list(map(_from_runtime, session.run_with_ort_values(outputs, given)))
 
 
 def _to_runtime(array: Any) -> Any:
-    """An array for onnxruntime, of dtypes that it does not take from NumPy, too."""
-    import numpy as np
+    """An array for onnxruntime, whose own functions do not take every dtype."""
     import onnx
     from onnxruntime import OrtValue
 
-    packed = np.ascontiguousarray(array).reshape(array.shape)  # which would make 0-d arrays 1-d
-    if packed.dtype.isbuiltin == 1:  # onnxruntime takes NumPy's own dtypes as they are
-        return OrtValue.ortvalue_from_numpy(packed)
-    element = onnx.helper.np_dtype_to_tensor_dtype(packed.dtype)
-    bits = packed.view(f"uint{8 * packed.dtype.itemsize}")
-    return OrtValue.ortvalue_from_numpy_with_onnx_type(bits, element)
+    element = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+    value = OrtValue.ortvalue_from_shape_and_type(list(array.shape), element)
+    ctypes.memmove(value.data_ptr(), array.tobytes(), array.nbytes)
+    return value
 
 
 def _from_runtime(value: Any) -> Any:

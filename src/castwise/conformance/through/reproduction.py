@@ -17,6 +17,13 @@ from castwise.vocab.ops import LAYERS
 _NAMES = ("x", "y", "z")
 
 
+def is_spelled(speaker: Framework, question: GridQuestion) -> bool:
+    """Whether a question can be written; the calls of layers say more than a question does."""
+    if question.op in LAYERS or len(question.operands) > len(_NAMES):
+        return False
+    return question.form != "inplace" or "inplace" in speaker.menu.forms.get(question.op, ())
+
+
 def imports_of(speaker: Framework, transformation: Transformation) -> str:
     """What a program with such lines begins with."""
     return "\n".join(filter(None, ("import operator", speaker.prelude, transformation.imports)))
@@ -25,11 +32,8 @@ def imports_of(speaker: Framework, transformation: Transformation) -> str:
 def reproduction(
     speaker: Framework, transformation: Transformation, question: GridQuestion
 ) -> str | None:
-    """The expression whose dtype is in question; None for layers, whose calls say more than a
-    question does."""
-    if question.op in LAYERS or len(question.operands) > len(_NAMES):
-        return None
-    if question.form == "inplace" and "inplace" not in speaker.menu.forms.get(question.op, ()):
+    """The expression whose dtype is in question; None where it has no such form."""
+    if not transformation.written or not is_spelled(speaker, question):
         return None
     arrays, words = {}, []
     for name, notation in zip(_NAMES, question.operands, strict=False):
@@ -39,18 +43,19 @@ def reproduction(
         else:
             arrays[name] = speaker.array(held)
             words.append(name)
-    function = f"lambda {', '.join(arrays)}: {_called(speaker, question, words)}"
+    function = f"lambda {', '.join(arrays)}: {call_text(speaker, question, words)}"
     return transformation.written.format(f=function, arrays=", ".join(arrays.values()))
 
 
-def _called(speaker: Framework, question: GridQuestion, words: list[str]) -> str:
+def call_text(speaker: Framework, question: GridQuestion, words: list[str]) -> str:
+    """The call of a question, with a word for each operand."""
     op, form = question.op, question.form
     if op == CAST:
         return speaker.cast(words[0], form.removeprefix("to="))
     if form.startswith(THEN):
-        first = _called(speaker, GridQuestion(op, "function", ()), words[:2])
+        first = call_text(speaker, GridQuestion(op, "function", ()), words[:2])
         second = GridQuestion(form.removeprefix(THEN), "function", ())
-        return _called(speaker, second, [first, *words[2:]])
+        return call_text(speaker, second, [first, *words[2:]])
     if form == "augmented":
         return f"operator.{AUGMENTED_OPERATORS[op].__name__}({', '.join(words)})"
     axis = -1 if op in speaker.menu.need_axes else None

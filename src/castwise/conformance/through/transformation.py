@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from castwise.conformance.grid import GridQuestion
 from castwise.conformance.through import frameworks
 
 Function = Callable[..., Any]  # of arrays; it returns one result, or a list of them
@@ -22,7 +23,8 @@ class Transformation:
     # Transforms a function and calls it with arrays. An error in the place of a result is the
     # answer to that question alone; one that is raised is found by asking fewer.
     run: Callable[[Function, Sequence[Any]], Any]
-    # How a program writes it, with {f} for a function and {arrays} for what it is called with.
+    # How a program writes it, with {f} for a function and {arrays} for what it is called with;
+    # nothing where that takes more than a line.
     written: str
     imports: str = ""  # what that program imports besides the framework
     together: int = TOGETHER  # how many questions share one transformation
@@ -30,6 +32,7 @@ class Transformation:
     # what it refuses so is not asked together with other questions.
     declines: Callable[[Function, Sequence[Any]], Exception | None] = lambda function, arrays: None
     computes: bool = True  # whether results hold values
+    leaves_out: Callable[[GridQuestion], bool] = lambda question: False  # what it cannot be asked
     packages: tuple[str, ...] = ()  # besides the framework, those whose versions matter
 
 

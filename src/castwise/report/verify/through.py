@@ -34,7 +34,7 @@ def through_text(found: ThroughComparison, paint: Paint = plain) -> str:
             lines.append(f"{len(some):7,}  {op}")
             for one in _examples(some):
                 lines += _example(found, one, paint)
-    if found.imports and found.differences:
+    if found.imports and any(one.line for one in found.differences):
         lines += ["", "The lines need:", *[f"    {line}" for line in found.imports.splitlines()]]
     return "\n".join(lines)
 
@@ -47,9 +47,11 @@ def sentences(found: ThroughComparison) -> list[str]:
     )
     count = len(found.differences)
     first = f"{found.framework} through {found.through}, beside {found.framework} itself."
-    if not count:
-        return [first, f"Installed: {installed}.", f"All {found.asked:,} answers agree."]
     told = f"{count:,} of {found.asked:,} answers differ."
+    if not count:
+        told = f"All {found.asked:,} answers agree."
+    if found.left_out:
+        told += f" {counted(found.left_out, 'question')} cannot be asked so."
     return [first, f"Installed: {installed}.", told]
 
 
@@ -143,6 +145,7 @@ def through_json(found: ThroughComparison) -> dict[str, Any]:
         "installed": found.versions,
         "through": found.through,
         "asked": found.asked,
+        "left_out": found.left_out,
         "imports": found.imports.splitlines(),
         "differences": [
             {

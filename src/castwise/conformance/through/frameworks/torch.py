@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from castwise.conformance.through.frameworks import torch_onnx
+from castwise.conformance.through.frameworks import torch_onnx, torch_script
 from castwise.conformance.through.transformation import Function, Transformation
 
 _MANY = 200  # a graph of so many calls compiles in seconds
@@ -118,6 +118,7 @@ TRANSFORMATIONS: dict[str, Callable[[], Transformation]] = {
     "torch.compile:eager": partial(_compile, "eager"),
     "torch.export": _export,
     torch_onnx.NAME: lambda: torch_onnx.transformation(_declines),
+    torch_script.NAME: torch_script.transformation,
     "torch.jit.trace": _trace,
     "make_fx": _make_fx,
     "meta": _meta,
