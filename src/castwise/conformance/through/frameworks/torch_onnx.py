@@ -32,7 +32,8 @@ def transformation(declines: Callable[..., Exception | None]) -> Transformation:
 
     for name in ("torch", "onnxscript"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    exported = "torch.onnx.export({f}, ({arrays},), dynamo=True, verbose=False)({arrays})"
+    module = 'type("M", (torch.nn.Module,), {{"forward": lambda self, *a: ({f})(*a)}})()'
+    exported = f"torch.onnx.export({module}, ({{arrays}},), dynamo=True)({{arrays}})[0]"
     return Transformation(NAME, _run, exported, "", _MANY, declines_or_lacks, packages=_PACKAGES)
 
 
