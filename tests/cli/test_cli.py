@@ -22,7 +22,7 @@ from processes import started
 
 COMMANDS = (
     "explain", "resolve", "table", "lattice", "diff", "dialects", "ops", "dtypes", "verify",
-    "audit", "port", "config", "doctor",
+    "audit", "port", "config", "doctor", "check-export",
 )  # fmt: skip
 CASTWISE = [sys.executable, "-c", "from castwise.cli.main import main; main()"]
 QUESTION = b'{"dialect": "torch", "op": "add", "args": ["int32[3]", 5.5]}\n'

@@ -74,6 +74,22 @@ def lacking(function: Function) -> Function:
     return called
 
 
+def widening(function: Function) -> Function:
+    """Floats are computed in float64 and rounded at the end, as compilers do that drop roundings
+    in between."""
+
+    def called(*arrays: Any) -> Any:
+        wide = [x.astype("float64") if _is_small_float(x) else x for x in arrays]
+        pairs = zip(function(*arrays), function(*wide), strict=True)
+        return [exact.astype(own.dtype) for own, exact in pairs]
+
+    return called
+
+
+def _is_small_float(array: Any) -> bool:
+    return array.dtype.name in ("float16", "bfloat16", "float32")
+
+
 def _each(results: Any, change: Callable[[Any], Any]) -> Any:
     return list(map(change, results)) if isinstance(results, list) else change(results)
 

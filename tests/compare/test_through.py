@@ -7,13 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from castwise.compare.through import KINDS, ThroughComparison, compare_through, transformation_named
+from castwise.compare.through import (
+    KINDS,
+    ThroughComparison,
+    compare_through,
+    recorder_of_values,
+    transformation_named,
+)
 from castwise.conformance.recorder import find_recorder
-from castwise.conformance.through.asking import is_result, questions_through
+from castwise.conformance.through import onnx_models
+from castwise.conformance.through.asking import is_result, questions_through, sampled
 from castwise.conformance.through.transformation import known_transformations
 from castwise.errors import UsageError
 from castwise.report.verify.through import through_html, through_json, through_text
@@ -23,6 +31,14 @@ def compared(framework: str, through: str, *ops: str, most: int | None = None) -
     recorder = find_recorder(framework)
     asked = questions_through(recorder, ops, most)
     return compare_through(recorder, transformation_named(framework, through), asked)
+
+
+def compared_values(
+    framework: str, through: str, *ops: str, most: int | None = None
+) -> ThroughComparison:
+    transformation = transformation_named(framework, through)
+    recorder = recorder_of_values(find_recorder(framework), transformation)
+    return compare_through(recorder, transformation, sampled(recorder.questions(ops), most))
 
 
 def by_kind(found: ThroughComparison) -> dict[str, set[tuple[str, ...]]]:
@@ -131,6 +147,59 @@ def test_a_function_that_is_called_apart_makes_the_same_calls() -> None:
     assert found.differences == ()
 
 
+def test_the_same_bits_are_no_difference() -> None:
+    found = compared_values(
+        "numpy", "changing:unchanged", "add", "mul", "exp", "sum", "floor_divide"
+    )
+    assert found.asked > 3000
+    assert found.differences == ()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_rounding_that_is_dropped_between_two_ops_is_found() -> None:
+    found = compared_values("numpy", "changing:widening", "add", "mul")
+    values = [one for one in found.differences if one.kind == "values"]
+    chained = {
+        (one.found.question.op, one.found.question.form, one.found.plain.partition("=")[0])
+        for one in values
+        if one.found.question.form.startswith("then ")
+    }
+    assert {("add", "then sub", "float16"), ("mul", "then add", "bfloat16")} <= chained
+    # One op on two arrays, computed in float64 and rounded once, has the same bits.
+    alone = [one.found.question.operands for one in values if one.found.question.form == "function"]
+    assert not any(len([o for o in given if "[" in o]) == 2 for given in alone)
+    text = through_text(found)
+    assert "add(float16[45], float16[45], float16[45]) then sub" in text
+    assert "numpy: 0.1015625, changing:widening: 0.0999755859375 of 0.0999755859375, 5.3" in text
+    assert "15 elements of the result, by at most 26 ulps" in text
+
+
+def test_the_line_of_a_chain_shows_its_values() -> None:
+    found = compared_values("numpy", "changing:widening", "mul", most=3)
+    lines = {one.line: one.found.answer for one in found.differences if one.kind == "values"}
+    names: dict[str, Any] = {}
+    exec(found.imports, names)
+    transformation = transformation_named("numpy", "changing:widening")
+    recorder = recorder_of_values(find_recorder("numpy"), transformation)
+    for line, answer in lines.items():
+        # The made-up transformation takes functions that return lists.
+        listing = str(line).replace(": np.", ": [np.", 1).replace(")(np.array", "])(np.array", 1)
+        assert recorder.dtype_of(eval(listing, names)[0]) == answer
+    assert len(lines) > 2
+
+
+def test_values_need_something_that_computes_them() -> None:
+    unasked: Any = SimpleNamespace(name="tinygrad", dialect="tinygrad", dialects=())
+    transformation = transformation_named("numpy", "changing:unchanged")
+    with pytest.raises(UsageError, match="no values are recorded of 'tinygrad'"):
+        recorder_of_values(unasked, transformation)
+    recorder = find_recorder("numpy")
+    with pytest.raises(
+        UsageError, match="--values: changing:unchanged computes no values to compare"
+    ):
+        recorder_of_values(recorder, replace(transformation, computes=False))
+
+
 def test_a_sample_is_spread_over_the_questions() -> None:
     recorder = find_recorder("numpy")
     every = questions_through(recorder, ["add"])
@@ -194,6 +263,8 @@ def test_no_framework_is_imported_to_list_transformations() -> None:
 
 
 needs_torch = pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed")
+has_onnx = all(map(find_spec, ("torch", "onnx", "onnxscript", "onnxruntime")))
+needs_onnx = pytest.mark.skipif(not has_onnx, reason="an exporter to ONNX is not installed")
 needs_jax = pytest.mark.skipif(not find_spec("jax"), reason="jax is not installed")
 
 
@@ -224,8 +295,47 @@ def test_what_aot_autograd_writes_in_place_loses_its_refusal() -> None:
     assert any("complex" in q.operands[1] and "complex" not in q.operands[0] for q in taken)
 
 
+@needs_torch
+def test_torch_script_is_given_source_text() -> None:
+    found = compared("torch", "torch.jit.script", "add", "embedding", most=40)
+    assert found.asked > 100
+    assert found.left_out > 10
+    assert f"{found.left_out} questions cannot be asked so." in through_text(found)
+    assert by_kind(found).keys() <= {"refused"}
+
+
+@needs_onnx
+@pytest.mark.filterwarnings("ignore")
+def test_onnxruntime_says_what_it_lacks() -> None:
+    """A dtype of which it has no kernel, and a model that is not valid, are no other dtypes."""
+    found = compared("torch", "onnx:onnxruntime", "exp", most=9)
+    assert {"onnx", "onnxscript", "onnxruntime"} <= found.versions.keys()
+    kinds = by_kind(found)
+    assert "another dtype" not in kinds
+    answers = {one.kind: one.found for one in found.differences}
+    assert answers["no kernel"].answer == "no-kernel"
+    assert "NOT_IMPLEMENTED" in answers["no kernel"].error
+    assert found.asked - len(found.differences) > 4
+
+
+def test_packages_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = onnx_models.find_spec
+    monkeypatch.setattr(
+        onnx_models, "find_spec", lambda name: None if "onnx" in name else real(name)
+    )
+    with pytest.raises(UsageError, match="not installed: onnx, onnxscript, onnxruntime"):
+        transformation_named("torch", "onnx:onnxruntime")
+
+
 @needs_jax
-def test_jit_does_not_see_the_exponent() -> None:
+def test_jit_drops_roundings_to_bfloat16() -> None:
+    found = compared_values("jax", "jit", "add", most=8)
+    forms = {one.found.question.form for one in found.differences if one.kind == "values"}
+    assert "then sub" in forms
+
+
+@needs_jax
+def test_jit_does_does_not_see_the_exponent() -> None:
     """Eager JAX keeps the base's dtype where the exponent is one integer that it can look at."""
     found = by_kind(compared("jax", "jit", "pow", most=80))
     exponents = {operands[1] for operands in found["another dtype"]}

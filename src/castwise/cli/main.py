@@ -18,6 +18,7 @@ from castwise.errors import CastwiseError, NearestVersionWarning, did_you_mean
 # imports only the reports it prints, so that each starts fast.
 _FILES = {
     "audit": "auditing.audit",
+    "check-export": "check_export",
     "config": "config",
     "dialects": "dialects",
     "diff": "diff",
@@ -45,7 +46,7 @@ class _Commands(click.Group):
         if cmd_name not in _FILES:
             return None
         file = importlib.import_module(f"castwise.cli.{_FILES[cmd_name]}")
-        command: click.Command = getattr(file, cmd_name)
+        command: click.Command = getattr(file, cmd_name.replace("-", "_"))
         return command
 
     def resolve_command(

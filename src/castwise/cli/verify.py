@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -39,6 +39,11 @@ from castwise.report.terminal.printing import echo_json
     metavar="N",
     help="With --through, ask at most N questions of each op and form.",
 )
+@click.option(
+    "--values",
+    is_flag=True,
+    help="With --through, compare the bits of results too, also of short chains of ops.",
+)
 def verify(
     dialect: str,
     ops: tuple[str, ...],
@@ -47,6 +52,7 @@ def verify(
     html_file: Path | None,
     through: str | None,
     sample: int | None,
+    values: bool,
 ) -> int:
     """Compare a dialect with the framework installed here.
 
@@ -57,7 +63,9 @@ def verify(
     With --through, asks the framework and a function that a compiler, an exporter, a tracer or a
     batcher made of the same calls, and lists the answers that differ, with a line to paste each.
     The dialect only says which framework, and in which mode. Arrays that are spread over
-    processes, devices or a cluster are also asked whether they have the dtype they declare.
+    processes, devices or a cluster are also asked whether they have the dtype they declare. With
+    --values, asks with operands of several values, and for two ops in a row such as (x + y) - y,
+    and compares the results bit for bit: a compiler may drop the rounding between two ops.
 
     The exit status is 1 if something differs and is not a known difference with a reason. It is 2
     if the framework is not installed, or if no framework follows this dialect, as for dialects
@@ -70,14 +78,19 @@ def verify(
       castwise verify torch --through torch.compile --sample 20
       castwise verify jax --through jit --op pow
       castwise verify numpy --through dask:cluster --sample 10
+      castwise verify torch --through torch.compile --values --op mul --sample 10
+      castwise verify torch --through onnx:onnxruntime --sample 4
       castwise verify torch --through mycompiler:compile --json
     """
     if sample and not through:
         raise UsageError("--sample needs --through: without it, every question is asked.")
+    if values and not through:
+        raise UsageError("--values needs --through: programs compare values, see --programs.")
     if through:
         if programs is not None:
             raise UsageError("--through cannot be used with --programs: choose one.")
-        return _verify_through(dialect, through, ops, sample, as_json, html_file)
+        asking = _Asking(through, ops, sample, values)
+        return _verify_through(dialect, asking, as_json, html_file)
     if programs is not None:
         if ops:
             raise UsageError("--op cannot be used with --programs: programs mix all ops.")
@@ -109,23 +122,29 @@ def _verify_dialect(
     return DONE if found.agrees else FOUND
 
 
-def _verify_through(
-    dialect: str,
-    through: str,
-    ops: tuple[str, ...],
-    sample: int | None,
-    as_json: bool,
-    html_file: Path | None,
-) -> int:
-    from castwise.compare.through import compare_through, prepared
-    from castwise.conformance.through.asking import questions_through
+class _Asking(NamedTuple):
+    """What is asked through a transformation."""
+
+    through: str
+    ops: tuple[str, ...]
+    sample: int | None
+    values: bool
+
+
+def _verify_through(dialect: str, asking: _Asking, as_json: bool, html_file: Path | None) -> int:
+    from castwise.compare.through import compare_through, prepared, recorder_of_values
+    from castwise.conformance.through.asking import questions_through, sampled
     from castwise.report.terminal.progress import progress
     from castwise.report.verify.through import through_html, through_json, through_text
     from castwise.rules.catalog import dialect_named
 
-    recorder, transformation = prepared(dialect_named(dialect), through, ops)
-    asked = questions_through(recorder, ops or None, sample)
-    with progress(f"Asking {recorder.name} through {through}", len(asked)) as on_question:
+    recorder, transformation = prepared(dialect_named(dialect), asking.through, asking.ops)
+    if asking.values:
+        recorder = of_values = recorder_of_values(recorder, transformation)
+        asked = sampled(of_values.questions(asking.ops or None), asking.sample)
+    else:
+        asked = questions_through(recorder, asking.ops or None, asking.sample)
+    with progress(f"Asking {recorder.name} through {asking.through}", len(asked)) as on_question:
         found = compare_through(recorder, transformation, asked, on_question)
     if html_file:
         _write(html_file, through_html(found))

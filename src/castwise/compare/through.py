@@ -18,6 +18,8 @@ from castwise.conformance.through.transformation import (
     UnsupportedError,
     find_transformation,
 )
+from castwise.conformance.through.values import ValuesAsked
+from castwise.conformance.values.recorder import find_value_recorder
 from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect
 from castwise.vocab.cell_words import NO_KERNEL
@@ -27,7 +29,9 @@ KINDS = {
     "declared": "the result declares another dtype than it has",
     "another dtype": "both give a result, of different dtypes",
     "weak type": "the same dtype, weakly typed in only one of them",
+    "values": "the same dtype, other bits",
     "taken": "the framework refuses it, and the transformed function takes it",
+    "no kernel": "the framework takes it, and what runs the transformed function has no kernel",
     "refused": "the framework takes it, and the transformed function refuses it",
     "fails": "the framework takes it, and the transformation fails for another reason",
     "unsupported": "the framework takes it, and the transformation does not have this op",
@@ -55,6 +59,7 @@ class ThroughComparison:
     versions: dict[str, str]
     through: str
     asked: int
+    left_out: int  # questions that the transformation cannot be asked
     differences: tuple[Difference, ...]
     imports: str  # what the lines of the differences need
 
@@ -91,6 +96,20 @@ def prepared(
     return recorder_for(dialect, ops), transformation
 
 
+def recorder_of_values(recorder: Recorder, transformation: Transformation) -> ValuesAsked:
+    """What asks a framework for values, where that makes sense.
+
+    Raises UsageError where the transformation computes none, or none of the framework are recorded.
+    """
+    if not transformation.computes:
+        raise UsageError(f"--values: {transformation.name} computes no values to compare.")
+    try:
+        values = find_value_recorder(recorder.name, recorder.dialect.partition(":")[2])
+    except ValueError as error:
+        raise UsageError(f"--values: {error}") from None
+    return ValuesAsked(values, recorder.dialects)
+
+
 def compare_through(
     recorder: Recorder,
     transformation: Transformation,
@@ -99,9 +118,10 @@ def compare_through(
 ) -> ThroughComparison:
     """Asks the framework, and the transformed function, and keeps what differs."""
     speaker = _speaker(recorder)
+    possible = [question for question in asked if not transformation.leaves_out(question)]
     count, different = 0, list[Difference]()
     # Closed, so that what a transformation started ends here, whatever happens in this loop.
-    with closing(asked_through(recorder, transformation, asked, on_question)) as answers:
+    with closing(asked_through(recorder, transformation, possible, on_question)) as answers:
         for found in answers:
             count += 1
             kind = kind_of(found)
@@ -114,6 +134,7 @@ def compare_through(
         recorder.versions() | {name: version(name) for name in transformation.packages},
         transformation.name,
         count,
+        len(asked) - len(possible),
         tuple(different),
         imports_of(speaker, transformation) if speaker else "",
     )
@@ -133,11 +154,21 @@ def kind_of(found: Through) -> str:
     if (not is_result(plain) and not is_result(answer)) or plain == answer:
         return ""
     if is_result(plain) and is_result(answer):
-        return "weak type" if plain.rstrip("*") == answer.rstrip("*") else "another dtype"
+        return _kind_of_results(plain.partition("=")[0], answer.partition("=")[0])
     if is_result(plain):
-        fails = "unsupported" if answer == _UNSUPPORTED else "fails"
-        return fails if answer.startswith(FAILED) else "refused"
+        if answer == _UNSUPPORTED:
+            return "unsupported"
+        return _KINDS_OF_ANSWERS.get(answer.partition(":")[0], "refused")
     return "kernel" if plain in (NO_KERNEL, f"{NO_KERNEL}:{answer}") else "taken"
+
+
+def _kind_of_results(plain: str, answer: str) -> str:
+    if plain == answer:
+        return "values"
+    return "weak type" if plain.rstrip("*") == answer.rstrip("*") else "another dtype"
+
+
+_KINDS_OF_ANSWERS = {FAILED: "fails", NO_KERNEL: "no kernel"}
 
 
 def _line(speaker: Framework | None, transformation: Transformation, found: Through) -> str | None:

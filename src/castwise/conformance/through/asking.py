@@ -8,8 +8,7 @@ from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from castwise.conformance.grid import PLAIN, GridQuestion, Scope, questions
-from castwise.conformance.operand import read_operand
-from castwise.conformance.recorder import Recorder, ask, find_recorder
+from castwise.conformance.recorder import NoKernelError, Recorder, ask, find_recorder
 from castwise.conformance.through.transformation import Function, Spread, Transformation
 from castwise.errors import CastwiseError
 from castwise.vocab.cell_words import NO_KERNEL, REFUSED
@@ -50,8 +49,13 @@ _ASKS_NO_ARRAYS = ("result_type", "promote_types", "can_cast")  # they return no
 def questions_through(
     recorder: Recorder, ops: Iterable[str] | None = None, most: int | None = None
 ) -> list[GridQuestion]:
-    """The questions to ask; of each op and form at most so many, spread evenly."""
-    asked = (q for q in questions(scope_through(recorder.scope), ops) if not _has_lists(q))
+    """The questions to ask; of each op and form at most so many."""
+    asked = questions(scope_through(recorder.scope), ops)
+    return sampled((q for q in asked if not _has_lists(q)), most)
+
+
+def sampled(asked: Iterable[GridQuestion], most: int | None = None) -> list[GridQuestion]:
+    """Of each op and form at most so many questions, spread evenly; without a number, all."""
     chosen = []
     for _, some in groupby(asked, lambda question: (question.op, question.form)):
         alike = list(some)
@@ -88,11 +92,11 @@ class _Asker:
         self._make = functools.cache(recorder.make)
 
     def both(self, asked: Sequence[GridQuestion]) -> Iterator[Through]:
-        """Both answers to each question. Those that the framework takes are transformed together.
-        Those it refuses are apart from them, and from those it refuses for another reason: what
-        is refused alike mostly fails alike, and what fails is asked again in halves."""
+        """Both answers to each question. Those of a sort are transformed together: what is refused
+        alike, or is about complex numbers, mostly fails alike, and what fails is asked again in
+        halves."""
         given: dict[GridQuestion, str] = {}
-        left: dict[str, list[GridQuestion]] = {}
+        left: dict[object, list[GridQuestion]] = {}
         for question in asked:
             plain = ask(self._recorder, question, self._make)
             if plain is None:
@@ -100,9 +104,9 @@ class _Asker:
             error = self._transformation.declines(*self._function([question]))
             if error is None:
                 given[question] = plain
-                left.setdefault("" if is_result(plain) else plain, []).append(question)
+                left.setdefault(_sort(question, plain), []).append(question)
             else:
-                yield Through(question, plain, self._told(error), _line(error))
+                yield self._failed(question, plain, error)
         for some in left.values():
             for batch in _batches(some, self._transformation.together):
                 yield from self._answers(batch, given)
@@ -122,12 +126,15 @@ class _Asker:
             raise
         except Exception as error:  # whatever a compiler raises is an answer to judge
             if len(asked) == 1:
-                return [Through(asked[0], plain[asked[0]], self._told(error), _line(error))]
+                return [self._failed(asked[0], plain[asked[0]], error)]
         half = len(asked) // 2
         return [*self._answers(asked[:half], plain), *self._answers(asked[half:], plain)]
 
     def _answer(self, question: GridQuestion, plain: str, result: Any) -> Through:
-        """The dtype of a result: of a Spread the one it has, where it declares another."""
+        """The dtype of a result: of a Spread the one it has, where it declares another. An error
+        may be in the place of a result."""
+        if isinstance(result, Exception):
+            return self._failed(question, plain, result)
         if not isinstance(result, Spread):
             return Through(question, plain, self._recorder.dtype_of(result) or FAILED)
         named = {DECLARED: result.declared, **result.parts}
@@ -136,6 +143,11 @@ class _Asker:
         if not others:
             return Through(question, plain, dtypes[DECLARED])
         return Through(question, plain, others[0], dtypes=tuple(dtypes.items()))
+
+    def _failed(self, question: GridQuestion, plain: str, error: Exception) -> Through:
+        """The answer that an error amounts to, with what it says."""
+        said = error.__cause__ if isinstance(error, NoKernelError) else error
+        return Through(question, plain, self._told(error), _line(said or error))
 
     def _run(self, asked: Sequence[GridQuestion]) -> Sequence[Any]:
         """The results of a transformed function that makes all the calls."""
@@ -195,6 +207,9 @@ def _calling(
             for op, form, given in calls
         ]
 
+    # For a transformation that compiles source text, and so has to write the calls itself.
+    described: Any = function
+    described.questions, described.places = asked, places
     return function
 
 
@@ -209,10 +224,15 @@ def is_result(answer: str) -> bool:
     return not answer.startswith((REFUSED, NO_KERNEL, FAILED))
 
 
+def _sort(question: GridQuestion, plain: str) -> tuple[str, bool]:
+    """What a question is asked together with: its refusal, and whether numbers are complex."""
+    is_complex = any("complex" in operand or "j" in operand for operand in question.operands)
+    return "" if is_result(plain) else plain, is_complex
+
+
 def _is_array(notation: str) -> bool:
     """Whether an operand is an array of the framework."""
-    spec = read_operand(notation)
-    return spec.dtype is not None and not spec.is_numpy and spec.is_array
+    return notation.endswith("]") and not notation.startswith(("np.", "["))
 
 
 def _batches(asked: Sequence[GridQuestion], size: int) -> Iterator[list[GridQuestion]]:
@@ -221,7 +241,7 @@ def _batches(asked: Sequence[GridQuestion], size: int) -> Iterator[list[GridQues
         yield batch
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     """The first line of an error."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0][:300] if lines else type(error).__name__

@@ -9,10 +9,19 @@ from castwise.conformance.programs.program import Step
 from castwise.conformance.programs.speaker import Framework
 from castwise.conformance.programs.spelling import expression
 from castwise.conformance.through.transformation import Transformation
-from castwise.conformance.values.notation import Held
+from castwise.conformance.through.values import THEN
+from castwise.conformance.values.grid import CAST
+from castwise.conformance.values.notation import Held, read_held
 from castwise.vocab.ops import LAYERS
 
 _NAMES = ("x", "y", "z")
+
+
+def is_spelled(speaker: Framework, question: GridQuestion) -> bool:
+    """Whether a question can be written; the calls of layers say more than a question does."""
+    if question.op in LAYERS or len(question.operands) > len(_NAMES):
+        return False
+    return question.form != "inplace" or "inplace" in speaker.menu.forms.get(question.op, ())
 
 
 def imports_of(speaker: Framework, transformation: Transformation) -> str:
@@ -28,8 +37,8 @@ def reproduction(
     shows_all_dtypes: bool = False,
 ) -> str | None:
     """The expression whose dtype is in question, or that shows what it declares and what it has;
-    None for layers, whose calls say more than a question does."""
-    if question.op in LAYERS or len(question.operands) > len(_NAMES):
+    None where it has no such form."""
+    if not transformation.written or not is_spelled(speaker, question):
         return None
     arrays, words = {}, []
     for name, notation in zip(_NAMES, question.operands, strict=False):
@@ -39,13 +48,20 @@ def reproduction(
         else:
             arrays[name] = speaker.array(held)
             words.append(name)
-    function = f"lambda {', '.join(arrays)}: {_called(speaker, question, words)}"
+    function = f"lambda {', '.join(arrays)}: {call_text(speaker, question, words)}"
     called = transformation.written.format(f=function, arrays=", ".join(arrays.values()))
     return transformation.dtypes_written.format(r=called) if shows_all_dtypes else called
 
 
-def _called(speaker: Framework, question: GridQuestion, words: list[str]) -> str:
+def call_text(speaker: Framework, question: GridQuestion, words: list[str]) -> str:
+    """The call of a question, with a word for each operand."""
     op, form = question.op, question.form
+    if op == CAST:
+        return speaker.cast(words[0], form.removeprefix("to="))
+    if form.startswith(THEN):
+        first = call_text(speaker, GridQuestion(op, "function", ()), words[:2])
+        second = GridQuestion(form.removeprefix(THEN), "function", ())
+        return call_text(speaker, second, [first, *words[2:]])
     if form == "augmented":
         return f"operator.{AUGMENTED_OPERATORS[op].__name__}({', '.join(words)})"
     axis = -1 if op in speaker.menu.need_axes else None
@@ -54,7 +70,9 @@ def _called(speaker: Framework, question: GridQuestion, words: list[str]) -> str
 
 
 def _held(notation: str) -> Held:
-    """The operand that is asked about: an array that shows no value holds ones."""
+    """The operand that is asked about: an array that shows no values holds ones."""
+    if "=" in notation:
+        return read_held(notation)
     spec = read_operand(notation)
     if spec.dtype is None:
         return Held(None, (), (spec.value,))

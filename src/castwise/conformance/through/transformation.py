@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
+from castwise.conformance.grid import GridQuestion
 from castwise.conformance.through import frameworks
 
 Function = Callable[..., Any]  # of arrays; it returns one result, or a list of them
@@ -35,9 +36,11 @@ class Transformation:
 
     name: str  # as a user names it: torch.compile
     # Transforms a function and calls it with arrays. What it returns for each result of the
-    # function is an array, or a Spread.
+    # function is an array, or a Spread. An error in the place of a result is the answer to that
+    # question alone; one that is raised is found by asking fewer.
     run: Callable[[Function, Sequence[Any]], Any]
-    # How a program writes it, with {f} for a function and {arrays} for what it is called with.
+    # How a program writes it, with {f} for a function and {arrays} for what it is called with;
+    # nothing where that takes more than a line.
     written: str
     imports: str = ""  # what that program imports besides the framework
     together: int = TOGETHER  # how many questions share one transformation
@@ -47,6 +50,8 @@ class Transformation:
     # What it needs as long as it is asked, such as other processes.
     session: Callable[[], AbstractContextManager[object]] = nullcontext
     is_apart: bool = False  # it calls its functions in other processes, so that they are pickled
+    computes: bool = True  # whether results hold values that can be compared
+    leaves_out: Callable[[GridQuestion], bool] = lambda question: False  # what it cannot be asked
     packages: tuple[str, ...] = ()  # besides the framework, on whose versions the answers depend
     # How a program writes the dtypes of a Spread, with {r} for the result.
     dtypes_written: str = "{r}"

@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 import castwise
+from castwise.conformance.through.onnx_models import model_session
 from castwise.errors import UsageError
 from castwise.graph.onnx.dtypes import onnx_package
 from castwise.graph.onnx.runtimes import Runtime
@@ -42,15 +43,7 @@ def runtime_loads(model: Any) -> bool | None:
 
 def runtime_session(model: Any) -> Any:
     """A session of the installed onnxruntime on the CPU, without its optimisations."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
+    return model_session(model, is_optimised=False)
 
 
 def chosen_opset(opset: int | None, runtime: Runtime | None) -> int:

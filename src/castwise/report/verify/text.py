@@ -113,7 +113,9 @@ def _version(found: Verification, part: str) -> str:
 
 def question_text(cell: Cell) -> str:
     """A cell's question, with the form that it is asked in."""
-    return f"{cell.op}({', '.join(cell.operands)}){_FORMS.get(cell.form, f' with {cell.form}')}"
+    is_chain = cell.form.startswith("then ")
+    form = f" {cell.form}" if is_chain else _FORMS.get(cell.form, f" with {cell.form}")
+    return f"{cell.op}({', '.join(cell.operands)}){form}"
 
 
 def _answers(found: Verification, drift: Drift, paint: Paint) -> str:

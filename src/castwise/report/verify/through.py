@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable
 from html import escape
 from typing import Any
@@ -9,6 +11,8 @@ from typing import Any
 from castwise.compare.through import KINDS, Difference, ThroughComparison
 from castwise.conformance.recorder import Cell
 from castwise.conformance.through.asking import FAILED
+from castwise.conformance.values.apart import Apart, first_apart
+from castwise.conformance.values.notation import read_held, written
 from castwise.report.amounts import counted
 from castwise.report.look.card import folded_html, paragraph, table_html
 from castwise.report.look.page import page
@@ -16,6 +20,9 @@ from castwise.report.terminal.colour import Paint, plain
 from castwise.report.verify.text import answer_words, question_text
 
 _EXAMPLES = 2  # of each op
+_REASONS = 3  # of each op, where it fails for several
+_VALUES = re.compile(r"=[^\[]*\[")  # what an array in notation holds
+_NAMES = re.compile(r"'[^']*'|\([^)]*\)|\d+")  # what tells errors apart that say the same
 
 
 def through_text(found: ThroughComparison, paint: Paint = plain) -> str:
@@ -25,9 +32,9 @@ def through_text(found: ThroughComparison, paint: Paint = plain) -> str:
         lines += ["", f"{paint(kind.capitalize(), 'title')}: {KINDS[kind]}."]
         for op, some in by_op(differences).items():
             lines.append(f"{len(some):7,}  {op}")
-            for one in some[:_EXAMPLES]:
+            for one in _examples(some):
                 lines += _example(found, one, paint)
-    if found.imports and found.differences:
+    if found.imports and any(one.line for one in found.differences):
         lines += ["", "The lines need:", *[f"    {line}" for line in found.imports.splitlines()]]
     return "\n".join(lines)
 
@@ -40,9 +47,11 @@ def sentences(found: ThroughComparison) -> list[str]:
     )
     count = len(found.differences)
     first = f"{found.framework} through {found.through}, beside {found.framework} itself."
-    if not count:
-        return [first, f"Installed: {installed}.", f"All {found.asked:,} answers agree."]
     told = f"{count:,} of {found.asked:,} answers differ."
+    if not count:
+        told = f"All {found.asked:,} answers agree."
+    if found.left_out:
+        told += f" {counted(found.left_out, 'question')} cannot be asked so."
     return [first, f"Installed: {installed}.", told]
 
 
@@ -62,22 +71,72 @@ def by_op(differences: Iterable[Difference]) -> dict[str, list[Difference]]:
     return dict(sorted(grouped.items(), key=lambda item: -len(item[1])))
 
 
+def _examples(differences: Iterable[Difference]) -> list[Difference]:
+    """Some differences of an op: those that say the same thing only once, if there are others."""
+    said: dict[str, Difference] = {}
+    again = []
+    for one in differences:
+        reason = _NAMES.sub("", one.found.error) or one.found.question.form
+        if said.setdefault(reason, one) is not one:
+            again.append(one)
+    return [*said.values(), *again][: max(_EXAMPLES, min(len(said), _REASONS))]
+
+
 def _example(found: ThroughComparison, one: Difference, paint: Paint) -> list[str]:
-    question = question_text(Cell(*one.found.question, one.found.plain))
-    answers = f"{found.framework}: {answer_words(one.found.plain)}"
-    through = f"{found.through}: {paint(_answer(one), 'refused')}"
-    lines = [f"         {question}", f"           {answers}, {through}"]
+    plain, answer = _answers(one)
+    answers = f"{found.framework}: {plain}, {found.through}: {paint(answer, 'refused')}"
+    lines = [f"         {_question(one)}", f"           {answers}{_more(one)}"]
     return [*lines, *([f"           {one.line}"] if one.line else [])]
 
 
-def _answer(one: Difference) -> str:
-    """What the transformed function answers, with its error where it has no dtype, and with all
-    dtypes where it declares another than it has."""
+def _question(one: Difference) -> str:
+    """The question, without the values that its operands hold."""
+    op, form, operands = one.found.question
+    return question_text(Cell(op, form, tuple(_VALUES.sub("[", o) for o in operands), ""))
+
+
+def _answers(one: Difference) -> tuple[str, str]:
+    """What the framework and the transformed function answer, with its error where it has no
+    dtype, and with all dtypes where it declares another than it has."""
+    apart = _apart(one)
+    if apart:
+        return written(apart.one), written(apart.other)
+    plain, answer = (_VALUES.sub("[", text) for text in (one.found.plain, one.found.answer))
     if one.found.dtypes:
-        return _declared(one.found.dtypes)
-    answer = one.found.answer
+        return answer_words(plain), _declared(one.found.dtypes)
     word = answer.replace(f"{FAILED}:", "fails with ") if FAILED in answer else answer_words(answer)
-    return f"{word} ({one.found.error})" if one.found.error else word
+    return answer_words(plain), f"{word} ({one.found.error})" if one.found.error else word
+
+
+def _more(one: Difference) -> str:
+    """Of which numbers values differ, in how many elements and how far."""
+    apart = _apart(one)
+    if apart is None:
+        return ""
+    numbers = f" of {', '.join(map(written, apart.operands))}" if apart.operands else ""
+    return (
+        f"{numbers}; {counted(apart.differing, 'element')} of the result, {far_words(apart.ulps)}"
+    )
+
+
+def far_words(ulps: float) -> str:
+    """How far apart the numbers of two results are, in words.
+
+    >>> far_words(0), far_words(1), far_words(2500)
+    ('in the sign of zero', 'by at most 1 ulp', 'by at most 2,500 ulps')
+    """
+    if not ulps:
+        return "in the sign of zero"
+    if math.isinf(ulps):
+        return "finite in only one of them"
+    return f"by at most {counted(int(ulps), 'ulp')}"
+
+
+def _apart(one: Difference) -> Apart | None:
+    if one.kind != "values":
+        return None
+    plain, answer = read_held(one.found.plain), read_held(one.found.answer)
+    return first_apart(list(map(read_held, one.found.question.operands)), plain, answer)
 
 
 def _declared(dtypes: tuple[tuple[str, str], ...]) -> str:
@@ -102,6 +161,7 @@ def through_json(found: ThroughComparison) -> dict[str, Any]:
         "installed": found.versions,
         "through": found.through,
         "asked": found.asked,
+        "left_out": found.left_out,
         "imports": found.imports.splitlines(),
         "differences": [
             {
@@ -133,7 +193,6 @@ def through_html(found: ThroughComparison) -> str:
 
 
 def _row(one: Difference) -> list[str]:
-    question = question_text(Cell(*one.found.question, one.found.plain))
-    texts = (question, answer_words(one.found.plain), _answer(one))
+    texts = (_question(one), *_answers(one))
     line = f"<code>{escape(one.line)}</code>" if one.line else ""
     return [*map(escape, texts), line]

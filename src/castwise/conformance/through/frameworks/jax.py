@@ -27,7 +27,8 @@ def _vmap() -> Transformation:
 
     def run(function: Function, arrays: Sequence[Any]) -> Any:
         # A new axis, not a copy: a stacked array is not weakly typed any more.
-        return jax.vmap(lambda *x: function(*x))(*[array[None] for array in arrays])
+        batched = jax.vmap(lambda *x: function(*x))(*[array[None] for array in arrays])
+        return [result[0] for result in batched]
 
     written = "jax.vmap({f})(*[a[None] for a in ({arrays},)])"
     return Transformation("vmap", run, written, "", 1)
@@ -64,6 +65,7 @@ place = lambda a: jax.device_put(
         imports,
         _MANY if is_compiled else 1,
         _declines if is_compiled else lambda function, arrays: None,
+        computes=False,  # its parts have values, and only their dtypes are looked at
         dtypes_written="[(r.aval, [s.data.aval for s in r.addressable_shards]) for r in [{r}]]",
     )
 

@@ -49,6 +49,7 @@ def _dask(*, is_cluster: bool) -> Transformation:
         "import dask.array as da",
         session=scheduler.session,
         packages=("dask", "distributed") if is_cluster else ("dask",),
+        computes=False,  # its parts have values, and only their dtypes are looked at
         dtypes_written="[(r.dtype, r.compute().dtype) for r in [{r}]]",
     )
 

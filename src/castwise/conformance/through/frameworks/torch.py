@@ -10,6 +10,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from castwise.conformance.through.frameworks import torch_onnx, torch_script
 from castwise.conformance.through.ranks import Ranks
 from castwise.conformance.through.transformation import (
     Function,
@@ -91,14 +92,16 @@ def _meta() -> Transformation:
     def run(function: Function, arrays: Sequence[Any]) -> Any:
         return function(*[array.to("meta") for array in arrays])
 
-    return Transformation("meta", run, '({f})(*[a.to("meta") for a in ({arrays},)])', "", 1)
+    written = '({f})(*[a.to("meta") for a in ({arrays},)])'
+    return Transformation("meta", run, written, "", 1, computes=False)
 
 
 def _vmap() -> Transformation:
     import torch
 
     def run(function: Function, arrays: Sequence[Any]) -> Any:
-        return torch.vmap(function)(*[torch.stack([array, array]) for array in arrays])
+        batched = torch.vmap(function)(*[torch.stack([array, array]) for array in arrays])
+        return [result[0] for result in batched]
 
     written = "torch.vmap({f})(*[torch.stack([a, a]) for a in ({arrays},)])"
     return Transformation("vmap", run, written, "", 1)
@@ -132,6 +135,7 @@ spread = lambda a: distribute_tensor(
         together=1,
         session=ranks.session,
         is_apart=True,
+        computes=False,  # its parts have values, and only their dtypes are looked at
         dtypes_written="[(r.dtype, r.to_local().dtype) for r in [{r}]]",
     )
 
@@ -240,6 +244,8 @@ TRANSFORMATIONS: dict[str, Callable[[], Transformation]] = {
     "torch.compile:aot_eager": partial(_compile, "aot_eager"),
     "torch.compile:eager": partial(_compile, "eager"),
     "torch.export": _export,
+    torch_onnx.NAME: lambda: torch_onnx.transformation(_declines),
+    torch_script.NAME: torch_script.transformation,
     "torch.jit.trace": _trace,
     "make_fx": _make_fx,
     "meta": _meta,
