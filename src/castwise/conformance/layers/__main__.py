@@ -149,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("recordings", type=Path, metavar="FOLDER", nargs="?")
     parser.add_argument("--mode", nargs=4, metavar=("NAME", "BELOW", "RECORDED", "BESIDE"))
     parser.add_argument("--through", nargs=3, metavar=("NAME", "BELOW", "JSON"))
-    parser.add_argument("--source", help="what was recorded, in words; with --mode")
+    parser.add_argument("--source", help="what was recorded, in words")
     parser.add_argument("--cells", type=Path, default=Path("conformance/cells"))
     parser.add_argument("-o", "--output", type=Path, default=_OUTPUT)
     chosen = parser.parse_args(arguments)
@@ -158,7 +158,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         made = _of_mode(name, below, recorded, beside, chosen.source)
         write_layers(chosen.output, [made])
     if chosen.through:
-        write_layers(chosen.output, [_of_transformation(*chosen.through)])
+        made = _of_transformation(*chosen.through, chosen.source)
+        write_layers(chosen.output, [made])
     if chosen.recordings is None:
         return
     files = {path.name.removesuffix(".tsv.gz"): path for path in chosen.recordings.glob("*@*.gz")}
@@ -179,7 +180,9 @@ def _of_mode(
     return layer._replace(source=source or layer.source), cells
 
 
-def _of_transformation(name: str, below: str, path: str) -> tuple[Layer, list[LayerCell]]:
+def _of_transformation(
+    name: str, below: str, path: str, source: str | None
+) -> tuple[Layer, list[LayerCell]]:
     """The layer of a compiler, an exporter or a tracer. What fails inside it is refused."""
     found = json.loads(Path(path).read_text(encoding="utf-8"))
     cells = [
@@ -193,7 +196,7 @@ def _of_transformation(name: str, below: str, path: str) -> tuple[Layer, list[La
         for each in found["differences"]
     ]
     version = found["installed"]["version"]
-    source = f"{found['framework']} {version} through {found['through']}"
+    source = source or f"{found['framework']} {version} through {found['through']}"
     told = sorted(cell for cell in cells if _differ(cell.answer, cell.below))
     return Layer(name, below, version, len(told), "", "", source), told
 
