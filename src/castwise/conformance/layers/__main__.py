@@ -87,13 +87,16 @@ def layer_of(found: Recording, below: Recording, rules: Dialect) -> tuple[Layer,
     lacks = sorted((below.dtypes - found.dtypes) & known)
     has = sorted(found.dtypes - below.dtypes - known)
     lacks += sorted(below.ops - found.ops) if len(found.ops) > len(below.ops) // 2 else []
+    all_ops = below.ops | {op for op, _, _ in below.inherited}
+    is_of_some = len(found.ops) <= len(all_ops) // 2
+    source = f"{found.source} ({len(found.ops)} ops)" if is_of_some else found.source
     cells = [
         LayerCell(*key, answer, below.answers.get(key, ""))
         for key, answer in found.answers.items()
         if _is_told(key, answer, below)
     ]
     words = " ".join(lacks), " ".join(has)
-    layer = Layer(found.name, below.name, found.release, len(cells), *words, found.source)
+    layer = Layer(found.name, below.name, found.release, len(cells), *words, source)
     return layer, sorted(cells)
 
 
@@ -158,7 +161,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         made = _of_mode(name, below, recorded, beside, chosen.source)
         write_layers(chosen.output, [made])
     if chosen.through:
-        made = _of_transformation(*chosen.through, chosen.source)
+        name, below, answers = chosen.through
+        made = _of_transformation(name, below, answers, chosen.source)
         write_layers(chosen.output, [made])
     if chosen.recordings is None:
         return

@@ -179,8 +179,8 @@ def _without_values(question: Question) -> Question:
 
 
 def _spoken(layer: str) -> str:
-    """What was recorded, in words."""
-    return layers()[layer].source
+    """What was recorded, in words, without how many ops were."""
+    return layers()[layer].source.partition(" (")[0]
 
 
 def _told(found: Found) -> str:

@@ -37,7 +37,8 @@ def diff_text(
 
 
 def of_one(diff: DiffData) -> Iterator[tuple[str, list[str]]]:
-    """What only one of the dialects has: a title, and a text for each dialect that has some."""
+    """What only one of the dialects has, and what layers were recorded from: a title, and a text
+    for each dialect that has some."""
     told: list[tuple[str, Sequence[Sequence[object]]]]
     told = [("Dtypes only one of them has", diff.missing)]
     if len(diff.ops) > 1:
@@ -49,6 +50,10 @@ def of_one(diff: DiffData) -> Iterator[tuple[str, list[str]]]:
         ]
         if texts:
             yield title, texts
+    layered = [dialect for dialect in (diff.first, diff.second) if dialect.evidence.layers]
+    if layered:
+        texts = [f"{dialect.name}: {dialect.evidence.source}" for dialect in layered]
+        yield "Recorded answers over rules, which answer what was not asked", texts
 
 
 def _folded(text: str, margin: int, width: int, head: str = "") -> list[str]:
