@@ -12,6 +12,7 @@ import pytest
 from castwise.compare.verify import agrees, answer_for, recorder_for, verify
 from castwise.conformance.grid import Scope
 from castwise.conformance.recorder import Cell, recorded_dialects
+from castwise.conformance.recorders.numpy import NumpyRecorder
 from castwise.errors import UsageError
 from castwise.report.terminal.progress import progress
 from castwise.report.verify.html import verification_html
@@ -253,3 +254,14 @@ def test_a_dtype_that_the_dialect_lacks_is_found() -> None:
 
 def test_the_list_of_dtypes_is_left_alone_where_one_op_is_asked() -> None:
     assert verify("numpy", TakesInt4(), ["promote_types"]).agrees
+
+
+def test_a_release_is_verified_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = dialect_named("numpy@2.2")
+    with pytest.raises(UsageError, match=r"numpy installed here has the dialect numpy\."):
+        recorder_for(release)
+    versions = {"framework": "numpy", "version": "2.2.6"}
+    monkeypatch.setattr(NumpyRecorder, "versions", lambda self: versions)
+    assert recorder_for(release, ["add"]).name == "numpy"
+    with pytest.raises(UsageError, match=r"has the dialect numpy@2\.2\."):
+        recorder_for(dialect_named("numpy@2.5"))

@@ -14,6 +14,7 @@ from castwise.engine.decision import Refusal
 from castwise.engine.recorded.cells import question_of_cell
 from castwise.engine.types import can_cast
 from castwise.errors import UsageError, did_you_mean
+from castwise.rules.catalog import nearest_named
 from castwise.rules.default import to_dialect
 from castwise.rules.dialect import Dialect
 from castwise.vocab.cell_words import NO_KERNEL, OUT_OF_RANGE, REFUSED
@@ -102,7 +103,8 @@ def recorder_for(dialect: Dialect, ops: Iterable[str] = ()) -> Recorder:
     """
     try:
         recorded = recorded_dialects(dialect.framework)
-        if dialect.name not in recorded:
+        is_release = bool(dialect.evidence.layers and dialect.version)
+        if dialect.name not in recorded and not is_release:
             raise ValueError(_not_recorded(dialect, recorded))
         recorder = find_recorder(dialect.framework, dialect.mode)
     except ImportError as error:
@@ -112,10 +114,11 @@ def recorder_for(dialect: Dialect, ops: Iterable[str] = ()) -> Recorder:
         ) from None
     except ValueError as error:
         raise UsageError(f"{dialect.name} cannot be verified: {error}") from None
-    if recorder.dialect != dialect.name:
+    installed = _release_of(recorder) if is_release else recorder.dialect
+    if installed != dialect.name:
         raise UsageError(
             f"{dialect.name} cannot be verified: the {recorder.name} installed here has the dialect"
-            f" {recorder.dialect}."
+            f" {installed}."
         )
     for name in ops:
         known = recorder.scope.forms
@@ -123,6 +126,13 @@ def recorder_for(dialect: Dialect, ops: Iterable[str] = ()) -> Recorder:
             hint = did_you_mean(name, known)
             raise UsageError(f"{recorder.name} has no recorded op {name!r}.{hint}")
     return recorder
+
+
+def _release_of(recorder: Recorder) -> str:
+    """The dialect of the release that a recorder asks."""
+    framework, colon, mode = recorder.dialect.partition(":")
+    release = f"{framework.partition('@')[0]}@{recorder.versions()['version']}"
+    return nearest_named(f"{release}{colon}{mode}").dialect.name
 
 
 def _not_recorded(dialect: Dialect, recorded: tuple[str, ...]) -> str:
