@@ -77,7 +77,8 @@ def record_into(path: Path, recorder: Recorder, ops: list[str]) -> int:
 
 
 def _installed() -> Iterator[Recorder]:
-    """The recorder of each framework that is installed, in each of its modes."""
+    """The recorder of each framework that is installed, in each of its modes that can be asked
+    here: some need a device."""
     for framework in frameworks():
         modes = dict.fromkeys(d.partition(":")[2] for d in recorded_dialects(framework))
         for mode in modes:
@@ -86,6 +87,8 @@ def _installed() -> Iterator[Recorder]:
             except ImportError:
                 sys.stderr.write(f"{framework}: not installed\n")
                 break
+            except ValueError as error:
+                sys.stderr.write(f"{framework}:{mode}: {error}\n")
 
 
 if __name__ == "__main__":
