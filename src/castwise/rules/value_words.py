@@ -173,7 +173,7 @@ CUMULATED_AXIS = {
     "flattened": "over all elements, as one dimension",
     "first": "along the first axis",
 }
-MEDIAN_OF_NONE = {"nan": "NaN, or 0 for integers", "raises": "it raises"}
+MEDIAN_OF_NONE = {"nan": "NaN, or what NaN is cast to for integers", "raises": "it raises"}
 LOGSUMEXP_OF_NONE = {"minus infinity": "it is -inf", "raises": "it raises"}
 # Python's divmod(x, y).
 DIVMOD = {

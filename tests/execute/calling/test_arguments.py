@@ -96,8 +96,13 @@ def test_alpha_on_every_backend_is_torchs(backend: str, op: str, dtype: str) -> 
     rng = np.random.default_rng(0)
     x, y = (torch.from_numpy(rng.integers(-8, 8, 64) * 0.37).to(getattr(torch, dtype))
             for _ in range(2))  # fmt: skip
+    # torch's vectorised loop rounds small floats once on x86-64; its plain one, for what is left
+    # of an array, after each step on every processor.
+    is_small = dtype in ("float16", "bfloat16")
+    count = 1 if is_small and backend != "torch" else len(x)
     for alpha in (2, 3, -1) if "int" in dtype else (2, -1, 0.3, 1.5):
-        expected = getattr(torch, op)(x, y, alpha=alpha)
+        parts = zip(x.split(count), y.split(count), strict=True)
+        expected = torch.cat([getattr(torch, op)(one, other, alpha=alpha) for one, other in parts])
         a, b = (cw.asarray(t, dialect="torch", backend=backend) for t in (x, y))
         found = cw.apply(op, a, b, alpha=alpha)
         assert found.dtype.name == dtype

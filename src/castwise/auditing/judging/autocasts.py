@@ -60,8 +60,15 @@ def autocasts_in(seen: Seen) -> Autocasts:
         repeats[name] = CastAgain(place, more)
     return Autocasts(
         _sorted(ops.values()),
-        tuple(sorted(repeats.values(), key=lambda r: (r.is_once_per_block, -r.seen.casts))),
+        tuple(sorted(repeats.values(), key=_most_often_first)),
     )
+
+
+def _most_often_first(again: CastAgain) -> tuple[object, ...]:
+    """Equal counts by line and name: in which order an op casts its operands is the compiler's."""
+    seen = again.seen
+    return (again.is_once_per_block, -seen.casts, again.place,
+            not seen.name, seen.name, seen.shape)  # fmt: skip
 
 
 def _sum(old: AutocastOp | None, new: AutocastOp) -> AutocastOp:

@@ -8,8 +8,12 @@ from typing import Any
 from castwise.errors import UsageError
 from castwise.execute.backend import TakesConstants, known_number
 from castwise.execute.functions.lookup import Function, function_for
+from castwise.execute.values.casting import cast_under
 from castwise.execute.values.place import Place
 from castwise.rules.values import Values
+from castwise.vocab.dtypes import dtype
+
+_FLOAT32 = dtype("float32")
 
 
 def made_array(at: Place, x: Any, y: Any) -> Any:
@@ -80,9 +84,9 @@ def median_rule(function: Function, at: Place) -> Function:
         if at.values.reducing.median_of_none == "raises":
             raise _of_nothing(at, x)
         empty = function_for(at.backend, "sum", at.compute)(x, axis=axis, keepdims=keepdims)
-        zeros = at.backend.cast(empty, at.compute)
-        is_integer = at.compute.kind in ("bool", "int")
-        return zeros if is_integer else at.do("mul", zeros, at.number(math.nan))
+        nan = at.backend.number(math.nan, _FLOAT32)
+        nans = function_for(at.backend, "mul", _FLOAT32)(at.backend.cast(empty, _FLOAT32), nan)
+        return cast_under(at.values, at.backend, nans, at.compute)
 
     return computed
 
