@@ -173,3 +173,22 @@ def test_the_data_is_what_the_runtime_says() -> None:
     if architecture() == "aarch64":
         assert listed <= failing
         assert set(asking.differing_casts()) == ORT.casts
+
+
+@pytest.mark.parametrize("name", ["int64", "uint64", "uint32"])
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+def test_large_integers_are_ordered_by_all_of_their_bits(name: str, axis: Any) -> None:
+    # On x86-64 the runtime compares the lower halves of int64 as if they had signs.
+    numbers = np.asarray([0, 1, 2**31, 2**31 - 1, 2**32 - 1, 2**32, 2**33 - 1, 2**62, -1, -(2**31)])
+    array = np.random.default_rng(0).choice(numbers, (6, 7)).astype(name)
+
+    def run(x: Any) -> Any:
+        return (xp.max(x, axis=axis), xp.min(x, axis=axis, keepdims=True), xp.maximum(x, x[::-1]),
+                xp.minimum(x, x[::-1]), xp.sign(x))  # fmt: skip
+
+    graph = cw.trace(run, f"{name}[6,7]", dialect="jax:x64")
+    found = by_runtime(runtime_session(graph.to_onnx(runtime="onnxruntime")), [array])
+    wanted = (array.max(axis), array.min(axis, keepdims=True), np.maximum(array, array[::-1]),
+              np.minimum(array, array[::-1]), np.sign(array))  # fmt: skip
+    for got, expected in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(got, expected)

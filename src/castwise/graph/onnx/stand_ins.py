@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from castwise.graph.onnx import arrays as xp
 from castwise.graph.onnx.arrays import equal, exp, greater, less, log, sqrt, where
@@ -13,6 +14,7 @@ from castwise.graph.onnx.functions.floats import INF, NAN, expm1, log1p
 from castwise.graph.onnx.functions.pairs import cast_complex
 from castwise.graph.onnx.runtimes import Runtime
 from castwise.graph.onnx.writer import INT64, StandIns, Value, Writer, called
+from castwise.graph.program import Shape
 from castwise.vocab.dtypes import DType, dtype
 
 _FLOAT32, _FLOAT64, _UINT64 = dtype("float32"), dtype("float64"), dtype("uint64")
@@ -81,12 +83,9 @@ def _acos(x: Value) -> Value:
 
 
 def _erf(size: Value) -> Value:
-    """The integral of the bell curve up to a value or, from 1 on, the rest of it up to 7, by
-    Gaussian quadrature."""
-    import numpy as np
-
+    """The integral of the bell curve up to a value or, from 1 on, the rest of it up to 7."""
     w = size.writer
-    places, weights = np.polynomial.legendre.leggauss(40)
+    places, weights = _quadrature(48)
     at, weight = (w.constant(numbers, size.dtype) for numbers in ((places + 1) / 2, weights / 2))
     is_far = greater(size, 1)
     start, end = where(is_far, xp.minimum(size, 7), 0.0), where(is_far, 7.0, size)
@@ -94,6 +93,17 @@ def _erf(size: Value) -> Value:
     mean = xp.sum(exp(-(along * along)) * weight, axis=-1)
     found = (end - start) * mean * (2 / math.sqrt(math.pi))
     return where(is_far, 1 - found, found)
+
+
+def _quadrature(count: int) -> tuple[Any, Any]:
+    """The places and weights of Fejér's first rule, which are exact to the last bits; those of
+    NumPy's leggauss are off by 1e-12."""
+    import numpy as np
+
+    angles = (np.arange(count) + 0.5) * np.pi / count
+    n = np.arange(1, count // 2 + 1)[:, None]
+    waves = np.sum(np.cos(2 * n * angles) / (4 * n * n - 1), axis=0)
+    return np.cos(angles), (1 - 2 * waves) * 2 / count
 
 
 def _deeper(x: Value) -> Value:
@@ -113,11 +123,45 @@ def _relu(x: Value) -> Value:
     return xp.maximum(x, 0)
 
 
+def _maximum(x: Value, y: Value) -> Value:
+    return where(greater(x, y), x, y)
+
+
+def _minimum(x: Value, y: Value) -> Value:
+    return where(less(x, y), x, y)
+
+
+def _sign(x: Value) -> Value:
+    return where(less(x, 0), -1, where(greater(x, 0), x.writer.constant(1, x.dtype), 0))
+
+
+def _extreme(op: str) -> Callable[..., Value]:
+    """The largest or smallest of integers: that of the upper halves, then that of the lower halves
+    beside it, both as int32."""
+    half, word = 2**32, dtype("int32")
+
+    def written(x: Value, axes: Value, *, shape: Shape, keepdims: int) -> Value:
+        w = x.writer
+        whole = w.cast(x, INT64)
+        lower = called("Mod", whole, half)
+        high, low = w.cast((whole - lower) / half, word), w.cast(lower - half // 2, word)
+        beside = w.one_op(op, high, axes, shape=x.shape, keepdims=1)  # the shape it broadcasts to
+        low = where(equal(high, beside), low, int(word.min if op == "ReduceMax" else word.max))
+        upper, last = (
+            w.cast(w.one_op(op, part, axes, shape=shape, keepdims=keepdims), INT64)
+            for part in (high, low)
+        )
+        return w.cast(upper * half + last + half // 2, x.dtype)
+
+    return written
+
+
 # ONNX op -> how it is written without its kernel
 WRITTEN_OUT: dict[str, Callable[..., Value]] = {
     "Tan": _tan, "Sinh": _odd(_sinh), "Cosh": _cosh, "Asinh": _odd(_asinh), "Acosh": _acosh,
     "Atanh": _odd(_atanh), "Atan": _odd(_atan), "Asin": _asin, "Acos": _acos, "Erf": _odd(_erf),
-    "Gelu": _gelu, "Sigmoid": _sigmoid, "Relu": _relu,
+    "Gelu": _gelu, "Sigmoid": _sigmoid, "Relu": _relu, "Max": _maximum, "Min": _minimum,
+    "Sign": _sign, "ReduceMax": _extreme("ReduceMax"), "ReduceMin": _extreme("ReduceMin"),
 }  # fmt: skip
 
 # Ops that compare numbers, and those that move them or compute what wraps.

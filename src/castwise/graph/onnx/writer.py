@@ -250,7 +250,7 @@ class Writer:
         written_out = self.stand_ins.written_out.get(op)
         if written_out is None:
             raise self._not_accepted(op, values[main].dtype, main)
-        return written_out(*values)
+        return written_out(*values, **more)
 
     def comparable(self, op: str, value: Value) -> Value:
         """A value in a dtype that an op takes, with the order of its numbers unchanged."""

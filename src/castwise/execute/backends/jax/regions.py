@@ -2,10 +2,12 @@
 
 XLA compiles an eager op alone, but rounds differently within one program: it drops casts to small
 floats, joins a product and a sum into one operation, chooses instead of multiplying by a cast
-truth value, and reorders factors. Neither reduce_precision nor an optimization barrier prevents
-this on a CPU. So each cast and each rounded result is joined with zero by an `or` of bits. This
-zero is an argument, so XLA does not know it. (Two exclusive ors would cancel each other.) The same
-is done to numbers, because eager ops get them as arguments.
+truth value, reorders factors, and on x86-64 makes `a if a < b else b` a minimum, which flushes
+subnormal floats. Neither reduce_precision nor an optimization barrier prevents this on a CPU. So
+each cast, each rounded result and the first of two choices is joined with zero by an `or` of
+bits. This zero is an argument, so XLA does not know it. (Two exclusive ors would cancel each
+other.) A choice has a zero of its own, because what it compares may be joined with the other. The
+same is done to numbers, because eager ops get them as arguments.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ _OF_INTEGERS = _OF_FLOATS | {
     "logical_and", "logical_or", "logical_xor", "logical_not",
 }  # fmt: skip
 _BYTE = 8
-_zero: ContextVar[Any] = ContextVar("zero of the region that is traced")
+_zeros: ContextVar[Any] = ContextVar("zeros of the region that is traced")
 
 
 def takes(op: str, compute: DType | None, dtypes: Sequence[DType]) -> bool:
@@ -66,19 +68,19 @@ def jitted(region: Region, eager: Backend, kept: Backend) -> Callable[[Sequence[
     """The region as one program of XLA. Tracers are computed node by node: they are part of a
     program that the user compiles, and gradients do not pass through bits."""
 
-    def traced(zero: Any, *arrays: Any) -> list[Any]:
-        token = _zero.set(zero)
+    def traced(zeros: Any, *arrays: Any) -> list[Any]:
+        token = _zeros.set(zeros)
         try:
             return region.compute(kept, arrays)
         finally:
-            _zero.reset(token)
+            _zeros.reset(token)
 
     whole = jax.jit(traced)
 
     def run(arrays: Sequence[Any]) -> Any:
         if any(isinstance(array, jax.core.Tracer) for array in arrays):
             return region.compute(eager, arrays)
-        return whole(np.uint32(0), *arrays)
+        return whole(np.zeros(2, np.uint32), *arrays)
 
     return run
 
@@ -88,7 +90,10 @@ def keeping(op: str, function: Function) -> Function:
 
     @functools.wraps(function)
     def computed(*operands: Any, **options: Any) -> Any:
-        result = function(*[_as_argument(operand) for operand in operands], **options)
+        given = [_as_argument(operand) for operand in operands]
+        if op == "where":  # if both choices were joined, LLVM would join them after the choice
+            given[1] = kept_bits(given[1], at=1)
+        result = function(*given, **options)
         return kept_bits(result) if op in _ROUNDED else result
 
     return computed
@@ -100,12 +105,12 @@ def _as_argument(operand: Any) -> Any:
     return kept_bits(jnp.asarray(operand, dtype=operand.dtype)) if is_number else operand
 
 
-def kept_bits(array: Any) -> Any:
-    """The same array, past which XLA sees nothing."""
+def kept_bits(array: Any, at: int = 0) -> Any:
+    """The same array, past which XLA sees nothing. `at` is the place of the zero."""
     native = array.dtype
     if not jnp.issubdtype(native, jnp.floating):
         return array
     bits = np.dtype(f"u{native.itemsize}")
-    zero = jax.lax.convert_element_type(_zero.get(), bits)
+    zero = jax.lax.convert_element_type(_zeros.get()[at], bits)
     found = jax.lax.bitcast_convert_type(array, bits) | zero
     return jax.lax.bitcast_convert_type(found, native)

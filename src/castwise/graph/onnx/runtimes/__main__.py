@@ -2,12 +2,14 @@
 one node is loaded, run, and compared with ONNX's reference evaluator.
 
 python -m castwise.graph.onnx.runtimes     writes onnxruntime.py next to this file
+
+Kernels depend on the processor, and a model is run on any. So the file has what fails on any of the
+machines that were asked: run it on each, for the same version.
 """
 
 from __future__ import annotations
 
 import itertools
-import platform
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,9 @@ from castwise.execute.backend import backend_named
 from castwise.execute.backends import DEFAULT
 from castwise.graph.onnx.dtypes import ONNX_NAMES, element_type, type_text
 from castwise.graph.onnx.installed import current_opset, runtime_session
+from castwise.graph.onnx.runtimes import onnxruntime as known
 from castwise.graph.onnx.schemas import MAIN_INPUT
+from castwise.vocab.architecture import architecture
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.live import to_dtype
 
@@ -66,12 +70,24 @@ def main() -> None:
     found = {(op, held): asked(op, held) for op, held in pairs()}
     has_no = [d for d in map(dtype, ONNX_NAMES) if not _casts(d)]
     lacks, differs = _table(found, "lacks", has_no), _table(found, "differs", has_no)
+    casts, machines = set(differing_casts()), {architecture()}
+    if onnxruntime.__version__ == known.VERSION:
+        lacks, differs = _both(lacks, known.LACKS), _both(differs, known.DIFFERS)
+        casts, machines = casts | {*known.CASTS.split()}, machines | {*known.MACHINES.split()}
     text = _FILE.format(
-        version=onnxruntime.__version__, machine=platform.machine(), opset=current_opset(),
-        has_no=" ".join(d.name for d in has_no), lacks=_entries(lacks), differs=_entries(differs),
-        casts="".join(f"    {pair}\n" for pair in differing_casts()),
+        version=onnxruntime.__version__, machines=" ".join(sorted(machines)),
+        opset=current_opset(), has_no=" ".join(d.name for d in has_no), lacks=_entries(lacks),
+        differs=_entries(differs), casts="".join(f"    {pair}\n" for pair in sorted(casts)),
     )  # fmt: skip
-    Path(__file__).with_name("onnxruntime.py").write_text(text, "utf-8")
+    Path(known.__file__).write_text(text, "utf-8")
+
+
+def _both(one: dict[str, str], other: dict[str, str]) -> dict[str, str]:
+    """The dtypes of two tables."""
+    return {
+        op: " ".join(d for d in ONNX_NAMES if d in f"{one.get(op)} {other.get(op)}".split())
+        for op in sorted({*one, *other})
+    }
 
 
 def pairs() -> Iterator[tuple[str, DType]]:
@@ -222,12 +238,15 @@ def _index(op: str, letter: str, held: DType) -> Any:
 
 
 def _values(held: DType) -> Any:
-    """A matrix of moderate numbers, with the limits of integers among them."""
+    """A matrix of moderate numbers. Integers have their limits among them, and a row whose lower
+    halves are in another order if their upper bits are taken for signs, as SSE does with int64."""
     if held.kind == "bool":
         return np.resize([True, False, False, True, True], (4, 4))
     if held.kind == "int":
-        limits = [held.max, held.max - 1, held.max // 2 + 1, held.min, held.min + 1]
-        numbers = [number for number in (*limits, 0, 1, 3, 5, 7, -1, -2) if number >= held.min]
+        limits = [held.max, held.max - 1, held.max // 2 + 1, held.min]
+        half = 2 ** (held.bits // 2)
+        others = (0, 1, half - 1, half // 2, held.min + 1, 3, 5, 7, -1, -2)
+        numbers = [number for number in (*limits, *others) if number >= held.min]
         kept = [number for number in numbers if number <= held.max]
         wide = np.asarray(kept, np.uint64 if held.max >= 2**63 else np.int64)
         return _ARRAYS.cast(np.resize(wide, (4, 4)), held)
@@ -279,7 +298,7 @@ def _entries(table: dict[str, str]) -> str:
 
 
 _FILE = '''\
-"""What onnxruntime {version} lacks, or computes differently from ONNX, on the CPU ({machine}).
+"""What onnxruntime {version} lacks, or computes differently from ONNX, on the CPU.
 
 Written by python -m castwise.graph.onnx.runtimes: run it again for another version.
 """
@@ -288,6 +307,7 @@ Written by python -m castwise.graph.onnx.runtimes: run it again for another vers
 from __future__ import annotations
 
 VERSION = "{version}"
+MACHINES = "{machines}"
 OPSET = {opset}
 HAS_NO = "{has_no}"
 LACKS = {{

@@ -1,4 +1,4 @@
-"""What onnxruntime 1.31.1 lacks, or computes differently from ONNX, on the CPU (aarch64).
+"""What onnxruntime 1.31.1 lacks, or computes differently from ONNX, on the CPU.
 
 Written by python -m castwise.graph.onnx.runtimes: run it again for another version.
 """
@@ -7,6 +7,7 @@ Written by python -m castwise.graph.onnx.runtimes: run it again for another vers
 from __future__ import annotations
 
 VERSION = "1.31.1"
+MACHINES = "aarch64 x86_64"
 OPSET = 26
 HAS_NO = "complex64 complex128 float4_e2m1fn float6_e2m3fn float6_e3m2fn"
 LACKS = {
@@ -78,12 +79,17 @@ LACKS = {
 DIFFERS = {
     "Erf": "float16",
     "LogSoftmax": "float16",
+    "Max": "int64",
+    "Min": "int64",
     "Pow": "int32 int64",
     "ReduceL2": "int32 int64",
+    "ReduceMax": "int64",
     "ReduceMean": "int32 int64",
+    "ReduceMin": "int64",
     "ReduceProd": "int32 int64",
     "ReduceSum": "int32 int64",
     "Sigmoid": "float16 float32 float64",
+    "Sign": "int64",
 }
 CASTS = """
     bfloat16:float8_e4m3fn
