@@ -124,6 +124,7 @@ def test_torch_compile(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Non
     ]
     texts = " ".join(audit_text(found).split())
     assert "7 compilations compared, 5 differences" in texts
+    assert "; 5 differences in compiled functions" in texts.partition(".")[0]
     assert (
         "script.py:31: where in untraced gives an error with torch.compile, and float32 without it "
         "(RuntimeError: expected predicate to be bool, got torch.uint8)"

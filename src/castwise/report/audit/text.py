@@ -15,6 +15,7 @@ from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import counted, place_text, size_text
 from castwise.report.audit.sections.coverage import coverage_text
 from castwise.report.audit.sections.crash import crash_text
+from castwise.report.audit.sections.compiled import compiled_count
 from castwise.report.audit.sections.expected import expected_count, expected_text
 from castwise.report.audit.sections.inside import inside_text
 from castwise.report.audit.sections.losses import losses_text
@@ -69,10 +70,10 @@ def summary(audit: Audit) -> str:
     if not audit.coverage.seen:
         if unclear:
             return f"No operation on arrays was understood: {unclear:,} were not."
-        return "No operation on arrays was seen."
+        return f"No operation on arrays was seen{compiled_count(audit.sections.compared)}."
     others = f"; {unclear:,} more {'was' if unclear == 1 else 'were'} not understood"
     others = others if unclear else ""
-    expected = expected_count(audit)
+    expected = f"{compiled_count(audit.sections.compared)}{expected_count(audit)}"
     if not findings:
         left = " left" if audit.ignored or audit.baselined or audit.hidden else ""
         return f"No findings{left} in {seen} on arrays{others}{expected}."

@@ -27,6 +27,13 @@ def compiled_lines(found: ComparedFunctions | None) -> Iterator[str]:
         yield f"   not compared: {skipped.function}{where}, because {skipped.skipped}"
 
 
+def compiled_count(found: ComparedFunctions | None) -> str:
+    """How many differences there are, for the first sentence of a report."""
+    if found is None or not found.findings:
+        return ""
+    return f"; {counted(len(found.findings), 'difference')} in compiled functions"
+
+
 def _summary(found: ComparedFunctions) -> str:
     if not found.compilations and not found.skipped:
         return "none was compiled"
