@@ -13,9 +13,9 @@ from castwise.auditing.records.places import SourcePlace
 from castwise.auditing.rewriting.source import lines_at
 from castwise.engine.decision import HAZARDS
 from castwise.report.amounts import counted, place_text, size_text
+from castwise.report.audit.sections.compiled import compiled_count
 from castwise.report.audit.sections.coverage import coverage_text
 from castwise.report.audit.sections.crash import crash_text
-from castwise.report.audit.sections.compiled import compiled_count
 from castwise.report.audit.sections.expected import expected_count, expected_text
 from castwise.report.audit.sections.inside import inside_text
 from castwise.report.audit.sections.losses import losses_text
