@@ -335,8 +335,9 @@ def test_jit_drops_roundings_to_bfloat16() -> None:
 
 
 @needs_jax
-def test_jit_does_does_not_see_the_exponent() -> None:
+@pytest.mark.parametrize("name", ["jit", "eval_shape"])
+def test_jit_does_not_see_the_exponent(name: str) -> None:
     """Eager JAX keeps the base's dtype where the exponent is one integer that it can look at."""
-    found = by_kind(compared("jax", "jit", "pow", most=80))
+    found = by_kind(compared("jax", name, "pow", most=80))
     exponents = {operands[1] for operands in found["another dtype"]}
     assert {"int" in exponent and exponent.endswith("[]") for exponent in exponents} == {True}

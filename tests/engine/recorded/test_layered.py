@@ -58,6 +58,21 @@ def test_numbers_that_the_rules_treat_alike_have_one_recorded_answer() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("op", "operands", "hazards"),
+    [
+        ("clamp", ("uint8[3]", 0, 1.5), ((), (), ("changes-kind",))),
+        ("clamp", ("uint8[3]", 0, 7), ((), (), ())),
+        ("<<", ("int8[3]", 1.5), ((), ("changes-kind",))),
+    ],
+)
+def test_a_number_that_the_recorded_dtype_does_not_hold_is_told(
+    op: str, operands: tuple[object, ...], hazards: tuple[tuple[str, ...], ...]
+) -> None:
+    decision = cw.resolve(op, *operands, dialect="torch@1.11")
+    assert tuple([cast.hazards if cast else () for cast in decision.casts]) == hazards
+
+
 def test_a_missing_kernel_is_that_of_the_device() -> None:
     on_cpu, on_gpu = (cw.resolve("*", "uint16[3]", 2, dialect=d) for d in ("torch", "torch:cuda"))
     assert (on_cpu.has_kernel, on_gpu.has_kernel) == (True, False)

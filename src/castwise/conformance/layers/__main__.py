@@ -33,7 +33,7 @@ from castwise.rules.releases.layers import INDEX, Layer, LayerCell, file_of
 from castwise.vocab.cell_words import NO_KERNEL, REFUSED
 
 Key = tuple[str, str, str]  # op, form, operands
-_ARRAY = re.compile(r"([a-z]\w*)\*?(?:=[^\[;]+)?\[")
+_ARRAY = re.compile(r"(?<![\w.])([a-z]\w*)\*?(?:=[^\[;]+)?\[")  # not np.uint16[3]
 _OUTPUT = Path(__file__).parents[2] / "frameworks" / "layers"
 _HEADER = "# name\tbelow\trecorded from\tcells\tlacks\thas\tsource"
 

@@ -19,10 +19,11 @@ from castwise.engine.decision import (
 )
 from castwise.engine.recorded.cells import question_of_cell
 from castwise.engine.saying import Say
+from castwise.engine.steps.ranges import is_out_of_range, overflows
 from castwise.rules.dialect import Dialect
 from castwise.rules.releases.layers import layer_cells, layers, without_layers
 from castwise.vocab.cell_words import NO_KERNEL, REFUSED
-from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, scalar_operand
 
 Decide = Callable[[Question, Say], Decision]
@@ -151,9 +152,21 @@ def _plain_decision(question: Question, result: DType) -> Decision:
 
 
 def _cast_to(operand: Operand, target: DType) -> Cast | None:
-    if operand.dtype is None:
-        return None if operand.role is not Role.SCALAR else Cast(None, target, ())
-    return cast_between(operand.dtype, target)
+    if operand.dtype is not None:
+        return cast_between(operand.dtype, target)
+    hazard = _number_hazard(operand, target) if operand.role is Role.SCALAR else None
+    return Cast(None, target, (hazard,)) if hazard else None
+
+
+def _number_hazard(number: Operand, target: DType) -> str | None:
+    """What becomes of a Python number that a dtype does not hold."""
+    if number.kind == "complex" != target.kind:
+        return "drops-imaginary"
+    if KINDS.index(number.kind) > target.rank:
+        return "changes-kind"
+    if is_out_of_range(number, target):
+        return "wraps"
+    return "loses-range" if overflows(number, target) else None
 
 
 @functools.lru_cache(maxsize=512)

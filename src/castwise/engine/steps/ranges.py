@@ -69,11 +69,15 @@ def scalar_hazard(plan: Plan, scalar: Operand, compute: DType) -> str | None:
     is_let_in = beyond == "wraps" or (beyond == "raises" and limit in _LET_IN)
     if is_let_in and is_out_of_range(scalar, compute):
         return "wraps"
+    return "loses-range" if overflows(scalar, compute) else None
+
+
+def overflows(scalar: Operand, compute: DType) -> bool:
+    """Whether a Python number is infinite as a float, and was not before."""
     value = scalar.value
     if compute.rank < 2 or value is None or scalar.kind == "bool":
-        return None
-    is_lost = any([compute.max < abs(p) < math.inf for p in (value.real, value.imag)])
-    return "loses-range" if is_lost else None
+        return False
+    return any([compute.max < abs(p) < math.inf for p in (value.real, value.imag)])
 
 
 def _is_out(

@@ -22,6 +22,17 @@ def _jit() -> Transformation:
     return Transformation("jit", run, "jax.jit({f})({arrays})", "", _MANY, _declines)
 
 
+def _eval_shape() -> Transformation:
+    """What `jit` traces, without compiling it: a dtype is known before there is a program."""
+    import jax
+
+    def run(function: Function, arrays: Sequence[Any]) -> Any:
+        return jax.eval_shape(lambda *x: function(*x), *arrays)
+
+    written = "jax.eval_shape({f}, {arrays})"
+    return Transformation("eval_shape", run, written, "", 1, computes=False)
+
+
 def _vmap() -> Transformation:
     import jax
 
@@ -115,6 +126,7 @@ def _declines(function: Function, arrays: Sequence[Any]) -> Exception | None:
 
 TRANSFORMATIONS: dict[str, Callable[[], Transformation]] = {
     "jit": _jit,
+    "eval_shape": _eval_shape,
     "vmap": _vmap,
     "sharded": partial(_sharded, is_compiled=False),
     "sharded:jit": partial(_sharded, is_compiled=True),
