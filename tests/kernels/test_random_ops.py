@@ -20,13 +20,21 @@ def test_random_ops_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("op", ["maximum", "minimum"])
-@pytest.mark.parametrize("operands", [("bfloat16", "uint8"), ("int8", "float32")])
-def test_nan_beside_an_integer_stays(
-    op: str, operands: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("dialect", "operands"),
+    [
+        ("torch", ("bfloat16", "uint8")),  # NaN beside an integer stays
+        ("torch", ("int8", "float32")),
+        ("tensorflow", ("float32", 1)),  # what is subnormal is flushed
+        ("tensorflow", ("float32", "float32")),
+    ],
+)
+def test_the_larger_and_the_smaller_are_those_of_the_plain_path(
+    op: str, dialect: str, operands: tuple[str, str | int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("llvmlite")
     monkeypatch.setitem(kernels.COSTS, "cpu", kernels.Costs(0, 0))
-    signature = Signature("torch", op, operands, "function")
+    signature = Signature(dialect, op, operands, "function")
     prepared = prepared_for(signature, "numpy", "cpu")
     assert prepared
     pick, rng = random.Random(1), np.random.default_rng(1)

@@ -38,10 +38,12 @@ from castwise.vocab.operands import Scalar, held_value
 _ARE_LOWERED = frozenset(
     d for d in DTYPES if d.kind != "complex" and d.bits <= 64 and d.name != "int128"
 )
-# Ops that flush all their operands and results, and ops that change none.
+# Ops that flush all their operands and results, and ops that change none. Choices are not among
+# them: a maximum would choose a number that is not flushed, and `a if a < b else b` becomes one
+# instruction of x86-64 that flushes.
 _BY_PROCESSOR = frozenset({
-    "add", "sub", "mul", "div", "square", "reciprocal", "maximum", "minimum", "eq", "ne", "lt",
-    "le", "gt", "ge", "where", "neg", "abs",
+    "add", "sub", "mul", "div", "square", "reciprocal", "eq", "ne", "lt", "le", "gt", "ge", "neg",
+    "abs",
 })  # fmt: skip
 # Libraries differ in the signs of zeros and NaN of small dtypes, also after a cast to a wider one.
 _OF_SIGNS = frozenset({"sign", "copysign", "signbit"})
