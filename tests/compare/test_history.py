@@ -39,6 +39,13 @@ def test_other_rules_are_compared_by_diff() -> None:
     assert "castwise diff numpy@1.26 numpy@2.0" in history_text([release])
 
 
+def test_torch_2_1_is_not_recorded_and_left_out() -> None:
+    *_, release = history("torch", "where")
+    assert (release.before.name, release.dialect.name) == ("torch@1.11", "torch@2.4")
+    taken = [c.cell.operands for g in release.groups if g.kind == "taken" for c in g.changes]
+    assert "bool[3];int32[3];float32[3]" in taken
+
+
 def test_what_a_change_is_to_a_user() -> None:
     def kind(before: str, after: str) -> str:
         return Change(LayerCell("add", "function", "int8[3]", "", ""), before, after).kind

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from castwise.engine.decision import Question
 from castwise.engine.recorded.cells import question_of_cell
 from castwise.errors import UsageError, did_you_mean
-from castwise.rules.catalog import dialect_named, dialects, framework_named
+from castwise.rules.catalog import dialect_named, framework_named
 from castwise.rules.dialect import Dialect
 from castwise.rules.releases.layers import LayerCell, layer_cells, layer_lines, layers
 from castwise.vocab.cell_words import NO_KERNEL, REFUSED
@@ -129,9 +129,11 @@ def released_after(releases: Iterable[Release], version: str) -> tuple[Release, 
 
 
 def recorded_releases(framework: str) -> list[Dialect]:
-    """The dialects of a framework's releases, the oldest first; its modes are left out."""
-    named = [name for name in (*dialects(), *layers()) if _is_release(name, framework)]
-    return sorted(map(dialect_named, dict.fromkeys(named)), key=version_numbers)
+    """The dialects of a framework's recorded releases, the oldest first, without its modes and
+    without rules that only a document tells."""
+    own = [layer for name, layer in layers().items() if _is_release(name, framework)]
+    named = dict.fromkeys(name for layer in own for name in (layer.name, layer.below))
+    return sorted(map(dialect_named, named), key=version_numbers)
 
 
 def _is_release(name: str, framework: str) -> bool:
