@@ -1,8 +1,9 @@
-"""A framework that ends the process at some questions."""
+"""A framework that ends the process at some questions, or never ends."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
@@ -12,9 +13,9 @@ from castwise.conformance.recorder import LostDeviceError
 
 
 class LosingRecorder:
-    """It has one op; int16 ends the process, and uint8 loses the device."""
+    """It has one op; int16 ends the process, uint8 loses the device, and int64 takes for ever."""
 
-    scope = Scope(dtypes=("int8", "int16", "uint8", "int32"), forms={"abs": ("function",)})
+    scope = Scope(dtypes=("int8", "int16", "uint8", "int32", "int64"), forms={"abs": ("function",)})
 
     def session(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -27,6 +28,8 @@ class LosingRecorder:
             os._exit(3)
         if operands[0] == "uint8[3]":
             raise LostDeviceError
+        while operands[0] == "int64[3]":
+            time.sleep(1)
         return operands[0]
 
     def dtype_of(self, result: str) -> str:

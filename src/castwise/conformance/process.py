@@ -14,6 +14,7 @@ from castwise.conformance.grid import GridQuestion, questions
 from castwise.conformance.recorder import Cell, LostDeviceError, Recorder, ask, find_recorder
 
 _AT_ONCE = 2000  # answers that are handed over together
+_LONGEST = 60.0  # seconds after which a question is looked at; one that is still asked is given up
 _METHODS = multiprocessing.get_context("spawn")  # a framework's threads do not survive a fork
 
 
@@ -34,7 +35,7 @@ class Part(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """A question that ended the process."""
+    """A question that ended the process, or did not end itself."""
 
     question: GridQuestion
 
@@ -68,8 +69,9 @@ def _one_process(part: Part, place: int, lost: Collection[int]) -> Iterator[list
     there.close()
     try:
         with suppress(EOFError):
-            while True:
+            while _answers(here, current):
                 yield here.recv()
+            process.kill()
     finally:
         process.join(timeout=60)
         process.kill()
@@ -77,6 +79,16 @@ def _one_process(part: Part, place: int, lost: Collection[int]) -> Iterator[list
         if current.value < 0:
             raise ChildProcessError(f"the process that asks {part.framework} did not start.")
         yield current.value
+
+
+def _answers(here: Connection, current: Any) -> bool:
+    """Waits for answers; false if the process is at the same question for long."""
+    seen = -1  # it starts
+    while not here.poll(_LONGEST):
+        if current.value == seen >= 0:
+            return False
+        seen = current.value
+    return True
 
 
 def _ask_all(
