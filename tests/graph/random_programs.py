@@ -100,13 +100,15 @@ def is_in_range(step: Step, given: list[Any]) -> bool:
     """Whether no value decides what happens, which a graph cannot know: the power of integers, a
     rule that looks at a 0-d exponent, an integer or a truth value divided by zero."""
     last = given[-1]
+    kinds = {o.dtype.kind if isinstance(o, cw.Tensor) else type(o).__name__ for o in given}
     if step.op.startswith("bitwise"):  # of floats, which no backend computes
-        kinds = {o.dtype.kind if isinstance(o, cw.Tensor) else type(o).__name__ for o in given}
         return kinds <= {"bool", "int"}
     if step.op == "pow":
         return all(isinstance(o, cw.Tensor) and o.ndim and o.dtype.rank > 1 for o in given)
     if step.op == "div" and isinstance(last, cw.Tensor):
         return last.dtype.kind != "bool"
+    if step.op == "floor_divide" and "complex" in kinds:  # which MLX takes, and no backend computes
+        return False
     if step.op in ("floor_divide", "remainder", "fmod"):
         kinds = {o.dtype.kind for o in given if isinstance(o, cw.Tensor)}
         return kinds == {"float"} if isinstance(last, cw.Tensor) else bool(last)

@@ -87,3 +87,11 @@ def test_onnx_is_given_a_bool() -> None:
     }
     (found,) = ReferenceEvaluator(model).run(None, given)
     assert found.tolist() == [2, 2, 3]
+
+
+@pytest.mark.parametrize("dtype", ["complex32", "bcomplex32", "complex64"])
+def test_the_truth_of_complex_numbers_is_zero_or_one(dtype: str) -> None:
+    numbers = cw.asarray(np.asarray([3, 0, 1j, 2 + 1j]), dialect="torch").astype(dtype)
+    truth = numbers.astype("bool")
+    assert truth.array.view(np.uint8).tolist() == [1, 0, 1, 1]
+    assert truth.astype("complex64").tolist() == [1, 0, 1, 1]

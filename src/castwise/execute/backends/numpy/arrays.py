@@ -271,6 +271,8 @@ def _between(source: Any, target: Any) -> str | None:
     to, start = to_dtype(target), to_dtype(source)
     if to.name.endswith("complex32") and start.kind == "float":
         return "complex64"
+    if start.name.endswith("complex32") and to.kind == "bool":  # it writes 3, say, into a bool
+        return "complex64"
     try:
         np.empty(0, source).astype(target)
     except TypeError:
