@@ -110,8 +110,8 @@ def is_in_range(step: Step, given: list[Any]) -> bool:
     if step.op == "floor_divide" and "complex" in kinds:  # which MLX takes, and no backend computes
         return False
     if step.op in ("floor_divide", "remainder", "fmod"):
-        kinds = {o.dtype.kind for o in given if isinstance(o, cw.Tensor)}
-        return kinds == {"float"} if isinstance(last, cw.Tensor) else bool(last)
+        of_tensors = {o.dtype.kind for o in given if isinstance(o, cw.Tensor)}
+        return of_tensors == {"float"} if isinstance(last, cw.Tensor) else bool(last)
     return step.argument != -1 or given[0].ndim > 0
 
 
