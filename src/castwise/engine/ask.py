@@ -87,8 +87,9 @@ def question_of(
     row = find_op(said.name, chosen)
     form = said.form if form is None else form
     inplace = inplace or said.inplace
-    if form is None:
-        form = "operator" if row.symbol else "function"
+    if form is None:  # an operator takes no arguments by name
+        is_operator = row.symbol and out is None and not named
+        form = "operator" if is_operator else "function"
     elif form not in _FORMS:
         raise UsageError(
             f"form is 'function', 'operator' or 'augmented', not {str(form)[:40]!r}. In place and"

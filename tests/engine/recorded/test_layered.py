@@ -73,6 +73,22 @@ def test_a_number_that_the_recorded_dtype_does_not_hold_is_told(
     assert tuple([cast.hazards if cast else () for cast in decision.casts]) == hazards
 
 
+def test_a_comparison_that_the_rules_refuse_computes_in_what_a_sum_has() -> None:
+    found = cw.resolve("lt", "int32[3]", "float32[3]", dialect="paddle@2.6")
+    assert (found.result, found.compute) == ("bool", "int32")
+    assert [cast.target if cast else None for cast in found.casts] == [None, "int32"]
+    not_added = cw.resolve("isnan", "complex64[3]", dialect="torch:meta")
+    assert (not_added.result, not_added.compute, not_added.casts) == ("bool", "complex64", (None,))
+    one = cw.asarray([1, 3], dtype="int32", dialect="paddle@2.6")
+    other = cw.asarray([2.5, 2.5], dtype="float32", dialect="paddle@2.6")
+    assert (one < other).tolist() == [True, False]
+
+
+def test_arguments_by_name_make_a_function_of_an_operator() -> None:
+    found = cw.resolve("eq", "int32[3]", "int32[3]", dtype="int32", dialect="numpy@1.23")
+    assert (found.result, found.compute, found.casts) == ("bool", "int32", (None, None))
+
+
 def test_a_missing_kernel_is_that_of_the_device() -> None:
     on_cpu, on_gpu = (cw.resolve("*", "uint16[3]", 2, dialect=d) for d in ("torch", "torch:cuda"))
     assert (on_cpu.has_kernel, on_gpu.has_kernel) == (True, False)

@@ -25,6 +25,7 @@ from castwise.rules.releases.layers import layer_cells, layers, without_layers
 from castwise.vocab.cell_words import NO_KERNEL, REFUSED
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, scalar_operand
+from castwise.vocab.ops import op
 
 Decide = Callable[[Question, Say], Decision]
 # A number of each kind that every op was asked about: what is recorded of it holds for numbers
@@ -55,7 +56,7 @@ def of_layers(question: Question, decide: Decide, say: Say) -> Decision:
     if found.answer.startswith(REFUSED):
         by_value = found.answer != REFUSED
         raise Refusal(f"{_spoken(found.layer)} refuses it, as recorded", by_value=by_value)
-    decision = _with_answer(question, found, _decided(below, decide))
+    decision = _with_answer(question, found, _decided(below, decide), decide)
     if say:
         for cast in filter(None, (*decision.casts, decision.result_cast)):
             say(f"Cast: {cast_text(cast)}.")
@@ -113,14 +114,16 @@ def _decided(question: Question, decide: Decide) -> Decision | Refusal:
         return refusal
 
 
-def _with_answer(question: Question, found: Found, below: Decision | Refusal) -> Decision:
+def _with_answer(
+    question: Question, found: Found, below: Decision | Refusal, decide: Decide
+) -> Decision:
     """The decision with a recorded result. What it computes in was not recorded: it is as below
     where that result is no dtype of its own, such as that of a comparison."""
     has_kernel = not found.answer.startswith(NO_KERNEL)
     name = _dtype_in(found.answer) or _dtype_in(found.below)  # a missing kernel may tell none
     decided = below if isinstance(below, Decision) else None
     if decided is None or (name and decided.result.name != name.rstrip("*")):
-        decided = _replaced(question, dtype(name.rstrip("*")), decided)
+        decided = _replaced(question, dtype(name.rstrip("*")), decided, decide)
     notes = () if has_kernel else (f"{question.op.name} has no kernel for it, as recorded.",)
     is_weak = name.endswith("*") if name else decided.is_weak
     return replace(decided, question=question, is_weak=is_weak, notes=notes, has_kernel=has_kernel)
@@ -131,12 +134,31 @@ def _dtype_in(answer: str) -> str:
     return "" if answer.startswith(REFUSED) else answer.removeprefix(NO_KERNEL).lstrip(":")
 
 
-def _replaced(question: Question, result: DType, below: Decision | None) -> Decision:
+def _replaced(
+    question: Question, result: DType, below: Decision | None, decide: Decide
+) -> Decision:
+    if below is None and question.op.result == result.name == "bool" and not question.out:
+        return _truths(question, result, decide)
     is_own = below is None or below.compute is below.result
     if is_own or result.kind not in ("bool", "int"):
         return _plain_decision(question, result)
     assert below
     return replace(below, result=result)
+
+
+def _truths(question: Question, result: DType, decide: Decide) -> Decision:
+    """The decision of a comparison, say, that the rules refuse: it computes in what the operands
+    have when they are added. Where they cannot be added, no cast is known."""
+    operands = question.operands
+    own = next((o.dtype for o in operands if o.dtype), result)
+    unknown = Decision(question, result, own, tuple([None] * len(operands)))
+    if len(operands) != 2:
+        return unknown
+    added = _decided(Question(op("add"), operands, question.dialect, question.form), decide)
+    if isinstance(added, Refusal):
+        return unknown
+    casts = tuple([_cast_to(operand, added.result) for operand in operands])
+    return replace(unknown, compute=added.result, casts=casts)
 
 
 def _plain_decision(question: Question, result: DType) -> Decision:
