@@ -10,6 +10,7 @@ already is kept. python -m castwise.conformance.layers then writes what differs 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,8 @@ import tomllib
 HERE = Path(__file__).resolve().parent
 # What castwise itself needs to record; without versions, as an old NumPy is what is asked.
 NEEDS = ("click", "rich", "array-api-compat", "tomli", "ml_dtypes", "numpy")
+# For releases that are older than Python 3.10, which castwise needs, and have no wheel for it.
+BUILDS = {**os.environ, "CFLAGS": f"-include {HERE / 'python310.h'}"}
 
 
 class Release(NamedTuple):
@@ -31,6 +34,7 @@ class Release(NamedTuple):
     version: str
     python: str
     install: tuple[str, ...]
+    build: tuple[str, ...] = ()  # what builds the first of them, where it is built here
     ops: tuple[str, ...] = ()  # () means all
     mode: str = ""
 
@@ -46,9 +50,11 @@ def releases() -> Iterator[Release]:
         ops = tuple(versions.pop("ops", "").split())
         for version, how in versions.items():
             asked = tuple(how.get("ops", "").split()) or ops
-            install = tuple(how["install"].split())
-            mode = how.get("mode", "")
-            yield Release(framework, version, how["python"], install, asked, mode)
+            install, build = how["install"].split(), how.get("build", "").split()
+            yield Release(
+                framework, version, how["python"], tuple(install), tuple(build), asked,
+                how.get("mode", ""),
+            )  # fmt: skip
 
 
 def record(release: Release, output: Path) -> bool:
@@ -58,18 +64,31 @@ def record(release: Release, output: Path) -> bool:
         pip = [python, "-m", "pip", "install", "-q"]
         steps = (
             [f"python{release.python}", "-m", "venv", folder],
-            [*pip, *release.install, *_unnamed(release)],
+            *([*pip, *words] for words in _installs(release)),
             [*pip, "--no-deps", str(HERE.parent)],
             [python, "-m", "castwise.conformance", release.framework, "-o", str(output)]
             + ["--mode", release.mode]
             + [word for op in release.ops for word in ("--op", op)],
         )
         for step in steps:
-            done = subprocess.run(step, cwd=folder, check=False, capture_output=True, text=True)
+            done = subprocess.run(
+                step, cwd=folder, check=False, env=BUILDS, capture_output=True, text=True
+            )
             if done.returncode:
                 sys.stderr.write(f"{release.name}: {' '.join(step)}\n{done.stderr[-3000:]}\n")
                 return False
     return True
+
+
+def _installs(release: Release) -> list[list[str]]:
+    """What is handed to pip, in turn. The packages beside a release that is built here may require
+    a newer one, so that what they require is not looked at."""
+    needs = _unnamed(release)
+    if not release.build:
+        return [[*release.install, *needs]]
+    built, *beside = release.install
+    source = ["--no-build-isolation", "--no-binary", release.framework]
+    return [[*release.build], [*source, built], ["--no-deps", *beside], needs]
 
 
 def _unnamed(release: Release) -> list[str]:
