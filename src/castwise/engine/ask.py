@@ -88,7 +88,7 @@ def question_of(
     form = said.form if form is None else form
     inplace = inplace or said.inplace
     if form is None:  # an operator takes no arguments by name
-        is_operator = row.symbol and out is None and not named
+        is_operator = row.symbol and all(given is None for given in (out, *named.values()))
         form = "operator" if is_operator else "function"
     elif form not in _FORMS:
         raise UsageError(

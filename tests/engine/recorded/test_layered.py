@@ -87,6 +87,8 @@ def test_a_comparison_that_the_rules_refuse_computes_in_what_a_sum_has() -> None
 def test_arguments_by_name_make_a_function_of_an_operator() -> None:
     found = cw.resolve("eq", "int32[3]", "int32[3]", dtype="int32", dialect="numpy@1.23")
     assert (found.result, found.compute, found.casts) == ("bool", "int32", (None, None))
+    plain = cw.resolve("eq", "int32[3]", "int32[3]", dtype=None, dialect="numpy@1.23")
+    assert plain.question.form == "operator"
 
 
 def test_a_missing_kernel_is_that_of_the_device() -> None:

@@ -147,8 +147,8 @@ def _replaced(
 
 
 def _truths(question: Question, result: DType, decide: Decide) -> Decision:
-    """The decision of a comparison, say, that the rules refuse: it computes in what the operands
-    have when they are added. Where they cannot be added, no cast is known."""
+    """The decision of an op such as a comparison, which the rules refuse. It computes in the dtype
+    of the operands' sum; where they have none, no cast is known."""
     operands = question.operands
     own = next((o.dtype for o in operands if o.dtype), result)
     unknown = Decision(question, result, own, tuple([None] * len(operands)))
