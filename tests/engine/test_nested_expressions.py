@@ -46,7 +46,7 @@ def result(text: str, dialect: str) -> str:
         ("int8[3] ** -1.5", ["int8[3] ** -1.5"]),
         ("~~int8[3]", ["~int8[3]", "~int8[3]"]),
         ("int8[3] - 1 - 2", ["int8[3] - 1", "int8[3] - 2"]),
-        ("int8[3] * 1+2j", ["int8[3] * 1+2j"]),  # 1+2j is one number of the notation
+        ("int8[3] * 1+2j", ["int8[3] * (1+2j)"]),  # 1+2j is one number of the notation
         ("int32[3] += 5 * 2", ["5 * 2", "int32[3] += 10"]),
         ("int8.sum() + 1", ["sum(int8)", "int64[] + 1"]),
         ("torch.add(int8[3], np.int8(3)).abs()", ["add(int8[3], np.int8(3))", "abs(int8[3])"]),

@@ -113,24 +113,34 @@ class Question:
         return self.inplace or self.form == "augmented"
 
     def __str__(self) -> str:
-        words = [str(operand) for operand in self.operands]
         if self.form == "write":
-            return f"{words[0]}[...] = {words[1]}"
+            target, source = self.operands
+            return f"{target}[...] = {source}"
         symbol = None if self.form == "function" or self.inplace else self.op.symbol
         named = [f"out={self.out}"] if self.out else []
         named += [f"alpha={self.alpha}"] if self.alpha is not None else []
         named += [f"{name}={found}" for name, found in self.named.given.items()]
-        if symbol and len(words) == 1 and not named:
-            return f"{symbol}{words[0]}"
         if symbol and not named:
-            if symbol == "**" and words[0].startswith("-"):
-                words[0] = f"({words[0]})"  # -1 ** x is -(1 ** x)
-            return f"{words[0]} {symbol}{'=' if self.form == 'augmented' else ''} {words[1]}"
-        words += named
+            return self._operator_text(symbol)
+        words = [*map(str, self.operands), *named]
         return f"{self.op.name}{'_' if self.inplace else ''}({', '.join(words)})"
+
+    def _operator_text(self, symbol: str) -> str:
+        first, *rest = map(_in_operator, self.operands)
+        if not rest:
+            return f"{symbol}{first}"
+        if symbol == "**" and first.startswith("-"):
+            first = f"({first})"  # -1 ** x is -(1 ** x)
+        return f"{first} {symbol}{'=' if self.form == 'augmented' else ''} {rest[0]}"
 
     def __repr__(self) -> str:
         return line_of("Question", f"{self} in {self.dialect.name}")
+
+
+def _in_operator(operand: Operand) -> str:
+    """A complex number in brackets: Python reads `1+1j // x` as `1 + (1j // x)`."""
+    is_sum = isinstance(operand.value, complex) and repr(operand.value).startswith("(")
+    return f"({operand})" if is_sum and operand.dtype is None else str(operand)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -16,7 +16,7 @@ from castwise.engine.plan import Plan, looks_at_values, plan_of
 from castwise.errors import UsageError
 from castwise.report.explorer.asking import Answers
 from castwise.report.explorer.groups import Asked, forms_behind, marked
-from castwise.report.explorer.kinds import SIZES, every_value
+from castwise.report.explorer.kinds import SIZES, every_value, real_of
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import (
@@ -71,7 +71,7 @@ def _is_bound(place: int) -> bool:
 
 def _oddity(value: Scalar) -> float:
     """Numbers of two digits read best."""
-    return abs(abs(value) - 50)
+    return abs(abs(real_of(value)) - 50)
 
 
 def _probes(dialect: Dialect, asked: Iterable[Asked]) -> list[Asked]:

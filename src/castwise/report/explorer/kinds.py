@@ -118,14 +118,14 @@ def numpy_scalar_kind(dtype: DType, number: int, value: Scalar) -> Kind:
 @functools.cache
 def every_value(kind: str) -> dict[int, Scalar]:
     """A value of each class that any dialect could tell apart, by its class. A complex number
-    counts by the larger of its parts."""
+    counts by the larger of its parts; both are there, as some sentences put a sum in brackets."""
     if kind == "bool":
         return {real_class(value): value for value in (True, False)}
     found: dict[int, Scalar] = {}
     for value in _candidates():
         if kind == "complex":
             if not value < 0:
-                found.setdefault(real_class(value), complex(0, value))
+                found.setdefault(real_class(value), complex(value, value))
         elif kind == "float":
             found.setdefault(real_class(value), value)
         elif math.isfinite(value) and value == int(value):
@@ -133,6 +133,11 @@ def every_value(kind: str) -> dict[int, Scalar]:
     if kind == "int":
         found |= {real_class(value): value for value in (_BEYOND_FLOATS, -_BEYOND_FLOATS)}
     return dict(sorted(found.items()))
+
+
+def real_of(value: Scalar) -> float:
+    """A number itself, or a part of one of the complex ones above, whose parts are the same."""
+    return value.imag if isinstance(value, complex) else value
 
 
 def _candidates() -> Iterator[float]:

@@ -14,7 +14,7 @@ from typing import Any
 from castwise.report.explorer.asking import Answers
 from castwise.report.explorer.classes import Classes, classes_of
 from castwise.report.explorer.groups import Asked, alike, every_asked
-from castwise.report.explorer.kinds import COMMON_DTYPES, every_value
+from castwise.report.explorer.kinds import COMMON_DTYPES, every_value, real_of
 from castwise.report.explorer.tables import PLAIN, Tables
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
@@ -159,11 +159,7 @@ def _plain(classes: dict[DType, Classes]) -> dict[str, list[int]]:
             place
             for place, value in every_value(kind).items()
             if value is not False
-            and all(of[kind][place] == of[kind][_place(plain[0])] for of in common)
+            and all(of[kind][place] == of[kind][real_class(real_of(plain[0]))] for of in common)
         ]
         for kind, plain in PLAIN.items()
     }
-
-
-def _place(value: bool | int | float | complex) -> int:
-    return real_class(value.imag if isinstance(value, complex) else value)

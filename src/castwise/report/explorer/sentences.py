@@ -1,9 +1,9 @@
 """Sentences about a question as templates, which the page fills in with what a person typed.
 
-`{0}` is the first operand as it is written, `{dtype 0}` its dtype, `{size 0}` its size
-in brackets, `{value 0}` its number, `{float 0}` and
-`{int 0}` its number as one; `{op}` and `{symbol}` are
-the op's name and symbol.
+`{0}` is the first operand as it is written, `{dtype 0}` its dtype, `{size 0}` its size in brackets,
+`{value 0}` its number, `{float 0}` and `{int 0}` its number as one, `{in-operator 0}` a complex
+number in an operator, where a sum stands in brackets; `{op}` and `{symbol}` are the op's name and
+symbol.
 """
 
 from __future__ import annotations
@@ -18,17 +18,22 @@ from castwise.vocab.operands import Operand, Scalar, scalar_text
 _MARKS = {OP_NAME: "{op}", OP_SYMBOL: "{symbol}"}
 _MARKED = re.compile(f"[{''.join(_MARKS)}]")
 _SIZED = re.compile(rf"\[([{''.join(SIZES)}])(?:,\1)*\]")
-# How operands and dtypes are written: np.int8(3), int32*[n], int32, -1.5e+39j.
+_REAL = r"(?:\d+(?:\.\d+)?(?:e[+-]\d+)?|inf|nan)"
+_SUM = rf"-?{_REAL}[+-]{_REAL}j"
+# How operands and dtypes are written: (1+2j), np.int8(3), int32*[n], int32, -1.5e+39j.
 _WORD = re.compile(
-    r"np\.\w+\([^()]*\)|(?:np\.)?[A-Za-z_]\w*\*?(\[[^\[\]]*\])?"
-    r"|-?(?:\d+(?:\.\d+)?(?:e[+-]\d+)?|inf|nan)j?"
+    rf"(?<!\w)\({_SUM}\)|{_SUM}"
+    r"|np\.\w+\([^()]*\)|(?:np\.)?[A-Za-z_]\w*\*?(\[[^\[\]]*\])?"
+    rf"|-?{_REAL}j?"
 )
 _LARGEST = 1.7e308
 
 
 def _numbers(value: Scalar | None) -> dict[str, str]:
     """How a value is written: as it is, and as what Python's numbers become."""
-    if value is None or isinstance(value, complex) or abs(value) > _LARGEST:
+    if isinstance(value, complex):
+        return {"value": scalar_text(value), "in-operator": f"({scalar_text(value)})"}
+    if value is None or abs(value) > _LARGEST:
         return {} if value is None else {"value": scalar_text(value)}
     as_int = {"int": scalar_text(int(value))} if isinstance(value, bool) else {}
     return {"value": scalar_text(value), **as_int, "float": scalar_text(float(value))}

@@ -20,6 +20,7 @@ from castwise.report.explorer.kinds import (
     number_kind,
     numpy_array_kinds,
     numpy_scalar_kind,
+    real_of,
     zero_d_kinds,
 )
 from castwise.rules.dialect import Dialect
@@ -31,7 +32,7 @@ PLAIN: dict[str, Sequence[Scalar]] = {
     "bool": (True, True, True),
     "int": (67, 68, 69),
     "float": (73.5, 74.5, 75.5),
-    "complex": (81j, 82j, 83j),
+    "complex": (81 + 81j, 82 + 82j, 83 + 83j),
 }
 _MOST_OPERANDS = 3
 _WITH_GUESTS = ("arithmetic", "comparison")  # families that are asked with arrays of NumPy
@@ -146,7 +147,7 @@ def holds_class(dtype: DType, place: int) -> bool:
         held = held_value(dtype, value)
     except UsageError:
         return False
-    return real_class(held.imag if isinstance(held, complex) else held) == place
+    return real_class(real_of(held)) == place
 
 
 def _role_rules(dialect: Dialect, asked: Asked) -> Hashable:

@@ -150,13 +150,20 @@ const Notation = (() => {
     return `${operand.isNumPy ? "np." : ""}${operand.dtype}${operand.isWeak ? "*" : ""}${sizes}`;
   }
 
+  // An operand as castwise writes it in an operator: Python reads `1+1j // x` as `1 + (1j // x)`.
+  const writeInOperator = (operand) => (isSum(operand) ? `(${write(operand)})` : write(operand));
+
+  const isSum = ({ role, number }) => role === "number" && number.kind === "complex" && !Object.is(number.value[0], 0);
+
   // A whole question as castwise writes it.
   function writeQuestion({ op, form, operands }, words = operands.map(write)) {
     const { symbol } = FACTS.ops[op];
     if (form === "operator" || form === "augmented") {
-      if (words.length === 1) return `${symbol}${words[0]}`;
-      const base = symbol === "**" && words[0].startsWith("-") ? `(${words[0]})` : words[0];
-      return `${base} ${symbol}${form === "augmented" ? "=" : ""} ${words[1]}`;
+      const [first, second] = words.map((word, place) => (isSum(operands[place]) ? `(${word})` : word));
+      if (second === undefined) return `${symbol}${first}`;
+      // Python reads `-1 ** x` as `-(1 ** x)`.
+      const base = symbol === "**" && first.startsWith("-") ? `(${first})` : first;
+      return `${base} ${symbol}${form === "augmented" ? "=" : ""} ${second}`;
     }
     return `${op}${form === "inplace" ? "_" : ""}(${words.join(", ")})`;
   }
@@ -206,5 +213,5 @@ const Notation = (() => {
     throw new Unreadable(`Cannot read ${text.length > 60 ? `${text.slice(0, 60)}…` : text} as one op. Write int32[n] + 5.5, or add(int32[n], 5.5).`);
   }
 
-  return { read, begun, write, writeQuestion, dtypeOf, opOf, Unreadable, Unanswered };
+  return { read, begun, write, writeInOperator, writeQuestion, dtypeOf, opOf, Unreadable, Unanswered };
 })();

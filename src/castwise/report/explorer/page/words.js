@@ -24,6 +24,7 @@ const Words = (() => {
 
   function part(what, operand) {
     if (what === "role") return `${Notation.write(operand)} is ${roleText(operand)}.`;
+    if (what === "in-operator") return Notation.writeInOperator(operand);
     if (what === "dtype") return operand.dtype;
     if (what === "size") return operand.sizes === null ? "" : `[${operand.sizes.join(",")}]`;
     if (what === "int") return String(Number(operand.number.value));
