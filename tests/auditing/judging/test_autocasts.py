@@ -130,3 +130,16 @@ def test_a_program_with_autocast_runs_as_it_does(tmp_path: Path) -> None:
         print(error)
     """
     assert same_script(source, tmp_path).status == 0
+
+
+def test_an_op_in_a_wrapper_of_pytorch_is_named_by_the_users_line(tmp_path: Path) -> None:
+    """As `x ** y` is one: on CUDA, where pow is on a list, it was seen nowhere."""
+    text = """
+import torch
+trace = torch.no_grad()(torch.trace)
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    trace(torch.ones(4, 4, dtype=torch.bfloat16))
+"""
+    run = run_audited([str(write(tmp_path, script=text))], Options())
+    (op,) = audit_of(run.seen).sections.autocasts.ops
+    assert (op.place.line, op.seen.op, op.seen.changes) == (5, "trace", ("bfloat16 -> float32",))

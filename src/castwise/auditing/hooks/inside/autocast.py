@@ -190,11 +190,15 @@ class _Autocast:
     def see(self, func: Any, args: Any, result: Any, frame: FrameType, block: Any) -> None:
         """Counts an op after it ran."""
         name = func.__name__.partition(".")[0]
-        lists = _lists()
-        called = _called_at(frame)
-        op = called if called in lists else name
         user = users_frame(frame)
-        if user is None or op not in lists:
+        if user is None:
+            return
+        # Python's own operators and decorators are wrappers in PyTorch: in those the call is of a
+        # function without a name, such as `f(*args)`, and the user's line names the op.
+        names = _called_at(frame), name, _called_at(user)
+        lists = _lists()
+        op = next((each for each in names if each in lists), "")
+        if not op:
             return
         mark, module = mark_of(user), self._module_of(frame)
         lower = str(block.fast_dtype).rpartition(".")[2]
