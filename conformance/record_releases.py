@@ -88,7 +88,13 @@ def _installs(release: Release) -> list[list[str]]:
         return [[*release.install, *needs]]
     built, *beside = release.install
     source = ["--no-build-isolation", "--no-binary", release.framework]
-    return [[*release.build], [*source, built], ["--no-deps", *beside], needs]
+    without = [["--no-deps", *beside]] if beside else []
+    return [
+        [*release.build],
+        [*source, built],
+        *without,
+        [name for name in needs if name != "ml_dtypes"],  # which would bring a newer NumPy
+    ]
 
 
 def _unnamed(release: Release) -> list[str]:

@@ -101,6 +101,15 @@ def test_what_a_release_lacks_is_no_difference(tmp_path: Path) -> None:
     assert (layer.lacks, layer.has, cells) == ("uint16 square", "", [])
 
 
+def test_a_dtype_that_was_not_asked_about_is_not_lacking(tmp_path: Path) -> None:
+    header = {"framework": "numpy", "version": "1.0"}
+    every = [Cell("abs", "function", (f"{d}[3]",), d) for d in ("int8", "bfloat16")]
+    write_cells(tmp_path / "below", header, every)
+    write_cells(tmp_path / "found", {**header, "unasked": "bfloat16"}, every[:1])
+    below, found = (read_recording(name, tmp_path / name) for name in ("below", "found"))
+    assert layer_of(found, below, dialect_named("numpy"))[0].lacks == ""
+
+
 def test_a_dtype_that_a_release_added_is_told(tmp_path: Path) -> None:
     header = {"framework": "numpy", "version": "2.0.0"}
     every = [Cell("abs", "function", (f"{d}[3]",), d) for d in ("int8", "int4")]

@@ -67,6 +67,10 @@ class Recording(NamedTuple):
         return {op for op, _, _ in self.answers}
 
     @property
+    def unasked(self) -> set[str]:
+        return set(self.header.get("unasked", "").split())
+
+    @property
     def dtypes(self) -> set[str]:
         return {name for _, _, operands in self.answers for name in _ARRAY.findall(operands)}
 
@@ -81,10 +85,11 @@ def layer_of(found: Recording, below: Recording, rules: Dialect) -> tuple[Layer,
     """The cells in which a recording differs from another, and what it does not have.
 
     An op without any answer is one that it does not have, if it was asked about: a recording may
-    be of some ops only. A call that failed for another reason than dtypes is no answer.
+    be of some ops only, and its header names dtypes that were not asked about. A call that failed
+    for another reason than dtypes is no answer.
     """
     known = {d.name for d in rules.dtypes}
-    lacks = sorted((below.dtypes - found.dtypes) & known)
+    lacks = sorted((below.dtypes - found.dtypes - found.unasked) & known)
     has = sorted(found.dtypes - below.dtypes - known)
     lacks += sorted(below.ops - found.ops) if len(found.ops) > len(below.ops) // 2 else []
     all_ops = below.ops | {op for op, _, _ in below.inherited}

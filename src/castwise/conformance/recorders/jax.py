@@ -160,13 +160,12 @@ class JaxRecorder:
         if any(isinstance(operand, self._jax.ShapeDtypeStruct) for operand in operands):
             return self._traced(op, form, operands)
         called = partial(self.bare_call, op, form, operands)
-        if op in UNARY or op in REDUCTIONS or self._mode == "gpu":
-            traced = self._jax.jit(called).trace()
-            traced.lower()  # some refuse only here: argmax of complex numbers
-            return traced.out_info
         if op in ("result_type", "promote_types"):
             return called()
-        return self._jax.eval_shape(called)
+        result = self._jax.eval_shape(called)
+        if op in UNARY or op in REDUCTIONS or self._mode == "gpu":
+            self._jax.jit(called).lower()  # some refuse only here: argmax of complex numbers
+        return result
 
     def _traced(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         """The same where an operand can be traced, but no array is like it."""

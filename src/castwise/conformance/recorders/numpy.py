@@ -1,13 +1,15 @@
-"""Asks NumPy, 1 or 2, with ml_dtypes' bfloat16 as a guest dtype."""
+"""Asks NumPy, 1 or 2, with ml_dtypes' bfloat16 as a guest dtype, where there is one."""
 
 from __future__ import annotations
 
 import copy
+import importlib
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 from castwise.conformance.calls import (
@@ -61,24 +63,29 @@ class NumpyRecorder:
     dialects: tuple[str, ...] = ("numpy", "numpy@1")
 
     def __init__(self, mode: str = "") -> None:
-        import ml_dtypes  # noqa: F401  (registers bfloat16)
         import numpy as np
 
         if mode:
             raise ValueError(f"numpy has no mode {mode!r}.")
         self._np: Any = np
+        self._has_guest = find_spec("ml_dtypes") is not None  # there is none for NumPy 1.19
+        if self._has_guest:
+            importlib.import_module("ml_dtypes")  # registers bfloat16
+        asked = tuple(d for d in DTYPES if self._has_guest or d != "bfloat16")
         self.dialect = "numpy@1" if np.__version__.startswith("1.") else "numpy"
         self.found = _found()
         self._functions = _functions(self.found)
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: _forms(op, f) for op in OPS if (f := self._functions.get(op))},
-            scalars=tuple(f"np.{dtype}(1)" for dtype in DTYPES),
+            scalars=tuple(f"np.{dtype}(1)" for dtype in asked),
             by_value=True,
         )
 
     def versions(self) -> Header:
-        return versions_of(self._np.__version__, "ml_dtypes")
+        if self._has_guest:
+            return versions_of(self._np.__version__, "ml_dtypes")
+        return {**versions_of(self._np.__version__), "unasked": "bfloat16"}
 
     @contextmanager
     def session(self) -> Iterator[None]:

@@ -22,6 +22,7 @@ from castwise.conformance.grid import (
     REDUCTIONS,
     ROUNDING_MODES,
     SCANS,
+    GridQuestion,
     Scope,
     existing_forms,
     named_forms,
@@ -199,7 +200,14 @@ class TorchRecorder:
             op: (*self._forms(op), *more.get(op, ()), *named.get(op, ())) for op in self._functions
         }
         numpys = (*_numpys("[3]"), *_numpys("[]"), *_numpys("(1)"))
-        return Scope(dtypes=DTYPES, rare=RARE, forms=forms, foreign=numpys)
+        is_first_with_float8 = str(self._torch.__version__).startswith("2.1.")
+        return Scope(
+            dtypes=DTYPES,
+            rare=RARE,
+            forms=forms,
+            foreign=numpys,
+            is_left_out=is_endless if is_first_with_float8 else None,
+        )
 
     def _mode_scope(self, mode: str) -> Scope:
         is_autocast = bool(self._autocast)
@@ -223,6 +231,17 @@ class TorchRecorder:
 
 
 recorder = TorchRecorder
+
+
+def is_endless(question: GridQuestion) -> bool:
+    """Whether PyTorch 2.1 ends the process, or fills the memory: it joins float8 with another dtype
+    without one that both promote to."""
+    dtypes = {spec.dtype for spec in map(read_operand, question.operands) if spec.dtype}
+    return (
+        question.op in ("concat", "stack")
+        and len(dtypes) > 1
+        and any(dtype.startswith("float8") for dtype in dtypes)
+    )
 
 
 def _numpys(role: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from castwise.conformance.grid import GridQuestion
 from castwise.conformance.through.transformation import Function, Transformation
 
 _MANY = 100
@@ -16,7 +17,12 @@ def _function() -> Transformation:
     def run(function: Function, arrays: Sequence[Any]) -> Any:
         return tf.function(lambda *x: function(*x), autograph=False)(*arrays)
 
-    return Transformation("tf.function", run, "tf.function({f})({arrays})", "", _MANY)
+    def leaves_out(question: GridQuestion) -> bool:
+        return question.form == "inplace"  # a call would make a variable, which a graph may not
+
+    return Transformation(
+        "tf.function", run, "tf.function({f})({arrays})", "", _MANY, leaves_out=leaves_out
+    )
 
 
 TRANSFORMATIONS: dict[str, Callable[[], Transformation]] = {"tf.function": _function}

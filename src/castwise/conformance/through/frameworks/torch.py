@@ -21,6 +21,7 @@ from castwise.conformance.through.transformation import (
 from castwise.errors import UsageError
 
 _MANY = 200  # a graph of so many calls compiles in seconds
+_SILENT = logging.CRITICAL + 1  # Inductor logs code that it cannot write as critical
 _RANKS = 3  # as many as an array has elements, so that no part is larger than another
 _TO_MEET = timedelta(seconds=150)  # on a busy machine one may start long after another
 # What a distributed tensor lacks whatever the dtypes are.
@@ -31,7 +32,7 @@ _NOT_SENT = "Invalid scalar type"  # a dtype that gloo does not send
 def _compile(backend: str) -> Transformation:
     import torch
 
-    logging.getLogger("torch").setLevel(logging.CRITICAL)  # it logs the stack of every refusal
+    logging.getLogger("torch").setLevel(_SILENT)  # it logs the stack of every refusal
 
     def run(function: Function, arrays: Sequence[Any]) -> Any:
         torch._dynamo.reset()
@@ -46,7 +47,7 @@ def _compile(backend: str) -> Transformation:
 def _export() -> Transformation:
     import torch
 
-    logging.getLogger("torch").setLevel(logging.CRITICAL)
+    logging.getLogger("torch").setLevel(_SILENT)
 
     def run(function: Function, arrays: Sequence[Any]) -> Any:
         torch._dynamo.reset()
