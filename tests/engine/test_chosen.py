@@ -91,7 +91,7 @@ def test_an_explanation_says_which_dialect_decided_and_why() -> None:
         ("torch", "2.15.0", "torch@2.15", ""),
         ("torch", "2.99.0", "torch@2.15", "torch@2.99.0 is not recorded: torch@2.15 "),
         ("numpy", "1.26.4", "numpy@1.26", ""),
-        ("numpy", "1.19.5", "numpy@1.20", "numpy@1.20 "),
+        ("numpy", "1.18.5", "numpy@1.19", "numpy@1.19 "),
         ("numpy", "2.5.0", "numpy@2.5", ""),
         ("torch", "unknown", "torch", ""),
     ],

@@ -34,6 +34,8 @@ from castwise.rules.catalog import nearest_named
         ("numpy@1.24.4", "numpy@1"),
         ("numpy@1.26.4", "numpy@1.26"),
         ("torch@2.15.0+cu132", "torch@2.15"),
+        ("torch@2.1", "torch@2.1"),  # the rules of its lookup table
+        ("torch@2.1.0", "torch@2.1.2"),  # a release of these numbers is recorded
         ("torch:cuda", "torch:cuda"),
         ("paddle@2.6:documented", "paddle:documented"),
     ],
@@ -47,8 +49,9 @@ def test_another_name_of_a_dialect(written: str, name: str) -> None:
     [
         ("torch@9.9", "torch@2.15", r"torch@2.15 \(recorded from 2.15.0\) answers"),
         ("torch@2.99.0rc1", "torch@2.15", "torch@2.15 .* answers"),
-        ("numpy@1.19", "numpy@1.20", r"numpy@1.20 \(recorded from 1.20.3\) answers"),
+        ("numpy@1.18", "numpy@1.19", r"numpy@1.19 \(recorded from 1.19.5\) answers"),
         ("numpy@3", "numpy@2.5", "numpy@2.5 .* answers"),
+        ("torch@2.2", "torch@2.1.2", "torch@2.1.2 .* answers"),
         ("jax@0.4:x64", "jax:x64", "jax@0.10:x64 answers"),
         ("torch@2.99:strict=True", "torch@2.15:strict=True", "torch@2.15 .* answers"),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from castwise.errors import UsageError
@@ -27,8 +27,10 @@ def nearest_of(known: Sequence[Dialect], asked: str, version: str) -> Nearest:
     the nearest one. `asked` is what messages call it: "torch@2.14".
 
     A release counts by its first two numbers, and by the third where several with the same two are
-    recorded. Between two recorded ones, the one with the same first number is the nearest, then the
-    one with the closer second number. An old dialect answers for no release after its last.
+    recorded. A name of two numbers, such as torch@2.1, may also be that of a dialect from another
+    source: it answers for that name alone where a release of these numbers is recorded. Between two
+    recorded ones, the one with the same first number is the nearest, then the one with the closer
+    second number. An old dialect answers for no release after its last.
 
     Raises UsageError for text that is no version, or where the dialect has no versions.
     """
@@ -41,6 +43,9 @@ def nearest_of(known: Sequence[Dialect], asked: str, version: str) -> Nearest:
     if not recorded:
         raise UsageError(f"{names} is no release of a framework: leave out @{version[:40]}.")
     wanted = _numbers(match[1])
+    if wanted in recorded:
+        return Nearest(recorded[wanted])
+    recorded = {numbers: d for numbers, d in recorded.items() if not _is_in(numbers, recorded)}
     exact = [numbers for numbers in recorded if numbers[: len(wanted[:2])] == wanted[:2]]
     if exact and len(wanted) < 3:  # of 2 alone, the dialect with that name comes first
         return Nearest(recorded[exact[0] if len(wanted) == 1 else max(exact)])
@@ -58,6 +63,11 @@ def nearest_of(known: Sequence[Dialect], asked: str, version: str) -> Nearest:
 def _numbers(version: str) -> tuple[int, ...]:
     """The first three numbers of a version."""
     return tuple([int(part) for part in version.split(".")[:3]])
+
+
+def _is_in(numbers: tuple[int, ...], recorded: Iterable[tuple[int, ...]]) -> bool:
+    """Whether two numbers begin a release of three."""
+    return any(len(numbers) == 2 < len(each) and each[:2] == numbers for each in recorded)
 
 
 def _patch(numbers: tuple[int, ...]) -> int:
