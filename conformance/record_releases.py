@@ -77,6 +77,7 @@ def record(release: Release, output: Path) -> bool:
             if done.returncode:
                 sys.stderr.write(f"{release.name}: {' '.join(step)}\n{done.stderr[-3000:]}\n")
                 return False
+    sys.stderr.write(done.stderr)  # which questions have no answer, and why
     return True
 
 

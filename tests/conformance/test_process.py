@@ -6,8 +6,10 @@ import pytest
 from losing import LosingPart
 
 from castwise.conformance import process
-from castwise.conformance.process import Lost, Part, asked_apart
-from castwise.conformance.recorder import Cell, cells, find_recorder
+from castwise.conformance.__main__ import unanswered_text
+from castwise.conformance.grid import GridQuestion
+from castwise.conformance.process import Lost, Part, Unanswered, asked_apart
+from castwise.conformance.recorder import Cell, NoAnswer, cells, find_recorder
 
 
 def test_a_lost_process_loses_one_question_each(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,6 +24,30 @@ def test_a_lost_process_loses_one_question_each(monkeypatch: pytest.MonkeyPatch)
 
 def test_answers_are_those_of_this_process() -> None:
     asked = []
-    apart = list(asked_apart(Part("numpy", ops=("sign",)), asked.append))
-    assert apart == list(cells(find_recorder("numpy"), ["sign"]))
-    assert len(asked) >= len(apart)
+    apart = list(asked_apart(Part("numpy", ops=("matmul",)), asked.append))
+    answered = [each for each in apart if isinstance(each, Cell)]
+    assert answered == list(cells(find_recorder("numpy"), ["matmul"]))
+    unanswered = [each for each in apart if isinstance(each, Unanswered)]
+    assert unanswered
+    assert {each.why.error for each in unanswered} == {"ValueError"}
+    assert len(asked) == len(apart) == len(answered) + len(unanswered)
+
+
+def test_what_was_not_answered_is_told_with_its_reason() -> None:
+    def unanswered(op: str, dtype: str, error: str, text: str) -> Unanswered:
+        return Unanswered(GridQuestion(op, "function", (f"{dtype}[3]",)), NoAnswer(error, text))
+
+    text = unanswered_text(
+        [
+            unanswered("sum", "int8", "", "the result is a int"),
+            unanswered("sum", "int16", "", "the result is a int"),
+            unanswered("exp", "int8", "AttributeError", "no trace\nin this release"),
+        ],
+        {"sum"},
+    )
+    assert text.splitlines() == [
+        "no answer: 3 questions, not for their dtypes",
+        "       1 exp  (no answer at all): function int8[3]: AttributeError: no trace",
+        "       2 sum: function int8[3]: the result is a int",
+    ]
+    assert unanswered_text([], {"sum"}) == ""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from castwise.conformance.grid import FORMS, OPS, GridQuestion, is_about, is_of_form
-from castwise.conformance.process import Part, asked_apart
+from castwise.conformance.process import Part, Unanswered, asked_apart
 from castwise.conformance.recorder import (
     Cell,
     Header,
@@ -25,6 +26,7 @@ from castwise.conformance.values.grid import value_questions
 from castwise.conformance.values.recorder import find_value_recorder, value_cells, value_header
 
 _EVERY = 1000  # questions between two updates of the progress line
+_MOST_GROUPS = 40  # of calls that told nothing
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -85,14 +87,39 @@ def _record_dtypes(framework: str, mode: str, limits: Limits) -> Recorded:
     part = Part(framework, mode, _fixed(limits.ops), limits.form, _fixed(limits.dtypes))
     recorder = part.recorder()
     total = count(recorder, limits.ops)
-    recorded = []
+    recorded, unanswered = [], []
     for found in asked_apart(part, _progress(total)):
         if isinstance(found, Cell):
             recorded.append(found)
+        elif isinstance(found, Unanswered):
+            unanswered.append(found)
         else:
             op, form, operands = found.question
             sys.stderr.write(f"no answer, and the process ended: {op} {form} {operands}\n")
+    sys.stderr.write(unanswered_text(unanswered, {cell.op for cell in recorded}))
     return header(recorder), recorded, total
+
+
+def unanswered_text(unanswered: Sequence[Unanswered], answered: Collection[str]) -> str:
+    """Which calls told nothing about dtypes, the most first: some may be faults of the recorder.
+
+    An op of which none did is marked, as one that it calls in the wrong way would be.
+    """
+    if not unanswered:
+        return ""
+    groups = defaultdict[tuple[str, str], list[Unanswered]](list)
+    for each in unanswered:
+        groups[each.question.op, each.why.error].append(each)
+    ordered = sorted(groups.items(), key=lambda group: (group[0][0] in answered, -len(group[1])))
+    lines = [f"no answer: {len(unanswered)} questions, not for their dtypes\n"]
+    for (op, error), group in ordered[:_MOST_GROUPS]:
+        first, why = group[0].question, group[0].why.text.partition("\n")[0]
+        mark = "" if op in answered else "  (no answer at all)"
+        call = f"{first.form} {', '.join(first.operands)}"
+        lines.append(f"  {len(group):6} {op}{mark}: {call}: {f'{error}: ' * bool(error)}{why}\n")
+    if len(ordered) > _MOST_GROUPS:
+        lines.append(f"  and {len(ordered) - _MOST_GROUPS} more kinds\n")
+    return "".join(lines)
 
 
 def _fixed(words: list[str] | None) -> tuple[str, ...] | None:

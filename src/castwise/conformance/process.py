@@ -11,7 +11,14 @@ from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 from castwise.conformance.grid import GridQuestion, questions
-from castwise.conformance.recorder import Cell, LostDeviceError, Recorder, ask, find_recorder
+from castwise.conformance.recorder import (
+    Cell,
+    LostDeviceError,
+    NoAnswer,
+    Recorder,
+    answer_or_why_not,
+    find_recorder,
+)
 
 _AT_ONCE = 2000  # answers that are handed over together
 _LONGEST = 60.0  # seconds after which a question is looked at; one that is still asked is given up
@@ -40,9 +47,16 @@ class Lost(NamedTuple):
     question: GridQuestion
 
 
+class Unanswered(NamedTuple):
+    """A question whose call told nothing about dtypes."""
+
+    question: GridQuestion
+    why: NoAnswer
+
+
 def asked_apart(
     part: Part, on_question: Callable[[GridQuestion], object] | None = None
-) -> Iterator[Cell | Lost]:
+) -> Iterator[Cell | Lost | Unanswered]:
     """Asks every question of a part in another process, and in a new one where that ends."""
     every = list(questions(part.recorder().scope, part.ops))
     place, lost = 0, set[int]()
@@ -55,7 +69,9 @@ def asked_apart(
             for question, answer in zip(every[place:], given, strict=False):
                 if on_question:
                     on_question(question)
-                if answer is not None:
+                if isinstance(answer, NoAnswer):
+                    yield Unanswered(question, answer)
+                elif answer is not None:
                     yield Cell(*question, answer)
             place += len(given)
 
@@ -97,14 +113,15 @@ def _ask_all(
     """What the other process does."""
     recorder = part.recorder()
     make = cache(recorder.make)  # an op that writes into an operand is given a copy
-    found: list[str | None] = []
+    found: list[str | NoAnswer | None] = []  # None where an earlier process ended
     with recorder.session():
         for number, question in enumerate(questions(recorder.scope, part.ops)):
             if number < place:
                 continue
             current.value = number
             try:
-                found.append(None if number in lost else ask(recorder, question, make))
+                is_lost = number in lost
+                found.append(None if is_lost else answer_or_why_not(recorder, question, make))
             except LostDeviceError:
                 os._exit(1)  # a device that is lost may also keep a process from ending
             if len(found) == _AT_ONCE:

@@ -44,6 +44,13 @@ class Cell(NamedTuple):
     answer: str
 
 
+class NoAnswer(NamedTuple):
+    """Why a call told nothing about dtypes: an error of the framework, or of the recorder."""
+
+    error: str  # the kind of the error; "" where the result was no array
+    text: str
+
+
 class Recorder(Protocol):
     """A framework that can be asked."""
 
@@ -128,12 +135,23 @@ def ask(
 
     `make` replaces the recorder's own, for example with one that caches what it made.
     """
-    make = make or recorder.make
+    found = answer_or_why_not(recorder, question, make or recorder.make)
+    return found if isinstance(found, str) else None
+
+
+def answer_or_why_not(
+    recorder: Recorder, question: GridQuestion, make: Callable[[str], Any]
+) -> str | NoAnswer:
+    """The framework's answer, or why there is none."""
     try:
         operands = [make(notation) for notation in question.operands]
-        return recorder.dtype_of(recorder.call(question.op, question.form, operands))
+        result = recorder.call(question.op, question.form, operands)
+        answer = recorder.dtype_of(result)
+        why = "", f"the result is a {type(result).__name__}"
     except Exception as error:  # whatever a framework raises is an answer to judge
-        return recorder.classify(error)
+        answer = recorder.classify(error)
+        why = type(error).__name__, str(error)[:200]
+    return NoAnswer(*why) if answer is None else answer
 
 
 def cells(
