@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,37 @@ def test_a_release_is_stored_as_its_difference_from_the_next(tmp_path: Path) -> 
     ]
     text = gzip.decompress((output / "numpy@2.2.tsv.gz").read_bytes()).decode()
     assert text == "abs\tfunction\tint8[3]\tint16\tint8\n"
+
+
+def test_what_lies_between_is_taken_from_the_layers(tmp_path: Path) -> None:
+    """So that one release can be recorded again without those nearer to the rules."""
+    cells, output = tmp_path / "cells", tmp_path / "layers"
+    output.mkdir()
+    written(cells / "numpy.tsv.gz", "2.4.6", abs="int8", sign="int8", exp="float16", square="int8")
+    written(tmp_path / "all" / "numpy@2.3.tsv.gz", "2.3.5", abs="int16", sign="!", exp="float16")
+    written(tmp_path / "all" / "numpy@2.2.tsv.gz", "2.2.6", abs="int16", sign="!", exp="float32")
+    main([str(tmp_path / "all"), "--cells", str(cells), "-o", str(output)])
+    before = {path.name: path.read_bytes() for path in output.iterdir()}
+
+    shutil.copytree(tmp_path / "all", tmp_path / "one", ignore=lambda *_: ["numpy@2.3.tsv.gz"])
+    main([str(tmp_path / "one"), "--cells", str(cells), "-o", str(output)])
+    assert {path.name: path.read_bytes() for path in output.iterdir()} == before
+
+
+def test_what_lies_over_a_recorded_release_is_recorded_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells, output = tmp_path / "cells", tmp_path / "layers"
+    output.mkdir()
+    written(cells / "numpy.tsv.gz", "2.4.6", abs="int8")
+    newer = written(tmp_path / "all" / "numpy@2.3.tsv.gz", "2.3.5", abs="int16")
+    older = written(newer.with_name("numpy@2.2.tsv.gz"), "2.2.6", abs="int8")
+    arguments = [str(newer.parent), "--cells", str(cells), "-o", str(output)]
+    main(arguments)
+    older.unlink()
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert "numpy@2.2 lies over numpy@2.3: record it, too." in capsys.readouterr().err
 
 
 def test_versions_of_a_standard_are_in_order_whatever_implements_them(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 FOLDER holds what conformance/record_releases.py recorded, a file for each release. A release is
 stored as the cells in which it differs from the next one towards the release that the rules were
 written for: that of the cell files in conformance/cells, or of a recording in FOLDER under the
-same name, which is preferred, as a few answers depend on the processor.
+same name, which is preferred, as a few answers depend on the processor. What lies between them and
+is not in FOLDER is taken from the layers that are there.
 
     python -m castwise.conformance.layers --mode torch:cuda torch CUDA.tsv.gz CPU.tsv.gz \\
         --source "torch 2.11.0 on CUDA"
@@ -19,6 +20,7 @@ does so with what `castwise verify torch --through meta --json` found.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +31,7 @@ from castwise.conformance.recorder import Header, read_cells, write_packed
 from castwise.conformance.through.asking import FAILED
 from castwise.rules.catalog import dialect_named, dialects
 from castwise.rules.dialect import Dialect
-from castwise.rules.releases.layers import INDEX, Layer, LayerCell, file_of
+from castwise.rules.releases.layers import INDEX, Layer, LayerCell, file_of, read_index
 from castwise.vocab.cell_words import NO_KERNEL, REFUSED
 
 Key = tuple[str, str, str]  # op, form, operands
@@ -60,7 +62,7 @@ class Recording(NamedTuple):
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        return tuple(map(int, re.findall(r"\d+", self.release)))
+        return _numbers(self.release)
 
     @property
     def ops(self) -> set[str]:
@@ -75,10 +77,60 @@ class Recording(NamedTuple):
         return {name for _, _, operands in self.answers for name in _ARRAY.findall(operands)}
 
 
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", release)))
+
+
 def read_recording(name: str, path: Path) -> Recording:
     """A recording, from a file of cells."""
     header, cells = read_cells(path)
     return Recording(name, header, {(c.op, c.form, ";".join(c.operands)): c.answer for c in cells})
+
+
+class Stored(NamedTuple):
+    """The layers of a folder, and the cells that they lie over."""
+
+    folder: Path
+    cells: Path
+
+    @property
+    def layers(self) -> dict[str, Layer]:
+        index = self.folder / INDEX
+        return read_index(index.read_text(encoding="utf-8")) if index.exists() else {}
+
+    def recording(self, name: str) -> Recording:
+        """What a dialect was recorded to answer: the cells, with the layers over them."""
+        layer = self.layers.get(name)
+        if layer is None:
+            return read_recording(name, self.cells / f"{name}.tsv.gz")
+        lacks = set(layer.lacks.split())
+        answers = {
+            (op, form, operands): answer
+            for (op, form, operands), answer in self.recording(layer.below).answers.items()
+            if op not in lacks and lacks.isdisjoint(_ARRAY.findall(operands))
+        }
+        if layer.cells:
+            text = gzip.decompress((self.folder / file_of(name)).read_bytes()).decode()
+            for line in text.splitlines():
+                cell = LayerCell(*line.split("\t"))
+                answers[cell[:3]] = cell.answer
+        return Recording(name, {"framework": layer.framework, "version": layer.recorded}, answers)
+
+    def between(self, bottom: Recording, recorded: Sequence[Recording]) -> list[Recording]:
+        """The releases between some recorded ones and that of the rules below them all."""
+        known = {recording.name for recording in recorded}
+        return [
+            self.recording(name)
+            for name, layer in self.layers.items()
+            if name not in known
+            and not layer.mode
+            and _rules_for(layer.framework, layer.version).name == bottom.name
+            and any(
+                bottom.numbers < _numbers(layer.recorded) < one.numbers
+                or bottom.numbers > _numbers(layer.recorded) > one.numbers
+                for one in recorded
+            )
+        ]
 
 
 def layer_of(found: Recording, below: Recording, rules: Dialect) -> tuple[Layer, list[LayerCell]]:
@@ -172,12 +224,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if chosen.recordings is None:
         return
     files = {path.name.removesuffix(".tsv.gz"): path for path in chosen.recordings.glob("*@*.gz")}
+    stored = Stored(chosen.output, chosen.cells)
+    for name, layer in stored.layers.items():
+        if layer.below in files and name not in files and not layer.mode:
+            parser.error(f"{name} lies over {layer.below}: record it, too.")
     for bottom, names in _by_bottom(files).items():
         rules = dialect_named(bottom)
         path = files.get(_release(rules), chosen.cells / f"{bottom}.tsv.gz")
         others = [read_recording(name, files[name]) for name in names]
-        pairs = chained(read_recording(bottom, path), others)
-        write_layers(chosen.output, (layer_of(*pair, rules) for pair in pairs))
+        below = read_recording(bottom, path)
+        pairs = chained(below, [*others, *stored.between(below, others)])
+        layered = (layer_of(*pair, rules) for pair in pairs if pair[0].name in files)
+        write_layers(chosen.output, layered)
 
 
 def _of_mode(

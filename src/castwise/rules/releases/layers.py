@@ -58,7 +58,11 @@ class LayerCell(NamedTuple):
 @functools.lru_cache(maxsize=1)
 def layers() -> dict[str, Layer]:
     """All layers, by the names of the dialects that they make."""
-    text = _folder().joinpath(INDEX).read_text(encoding="utf-8")
+    return read_index(_folder().joinpath(INDEX).read_text(encoding="utf-8"))
+
+
+def read_index(text: str) -> dict[str, Layer]:
+    """The layers that an index lists, by name."""
     rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
     return {
         name: Layer(name, below, recorded, int(cells), lacks, has, source)
