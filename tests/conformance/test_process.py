@@ -43,11 +43,11 @@ def test_what_was_not_answered_is_told_with_its_reason() -> None:
             unanswered("sum", "int16", "", "the result is a int"),
             unanswered("exp", "int8", "AttributeError", "no trace\nin this release"),
         ],
-        {"sum"},
+        {("sum", "function")},
     )
     assert text.splitlines() == [
         "no answer: 3 questions, not for their dtypes",
-        "       1 exp  (no answer at all): function int8[3]: AttributeError: no trace",
-        "       2 sum: function int8[3]: the result is a int",
+        "       1 (no answer at all)  exp function int8[3]: AttributeError: no trace",
+        "       2  sum function int8[3]: the result is a int",
     ]
-    assert unanswered_text([], {"sum"}) == ""
+    assert unanswered_text([], ()) == ""

@@ -26,7 +26,7 @@ from castwise.conformance.values.grid import value_questions
 from castwise.conformance.values.recorder import find_value_recorder, value_cells, value_header
 
 _EVERY = 1000  # questions between two updates of the progress line
-_MOST_GROUPS = 40  # of calls that told nothing
+_MOST_GROUPS = 60  # of calls that told nothing
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -96,30 +96,34 @@ def _record_dtypes(framework: str, mode: str, limits: Limits) -> Recorded:
         else:
             op, form, operands = found.question
             sys.stderr.write(f"no answer, and the process ended: {op} {form} {operands}\n")
-    sys.stderr.write(unanswered_text(unanswered, {cell.op for cell in recorded}))
+    sys.stderr.write(unanswered_text(unanswered, {(c.op, _kind(c.form)) for c in recorded}))
     return header(recorder), recorded, total
 
 
-def unanswered_text(unanswered: Sequence[Unanswered], answered: Collection[str]) -> str:
-    """Which calls told nothing about dtypes, the most first: some may be faults of the recorder.
+def unanswered_text(unanswered: Sequence[Unanswered], answered: Collection[tuple[str, str]]) -> str:
+    """Which calls told nothing about dtypes, with the first of each op, form and error.
 
-    An op of which none did is marked, as one that it calls in the wrong way would be.
+    An op in a form of which no call did comes first: the recorder may call it in a wrong way.
     """
     if not unanswered:
         return ""
-    groups = defaultdict[tuple[str, str], list[Unanswered]](list)
+    groups = defaultdict[tuple[str, str, str], list[Unanswered]](list)
     for each in unanswered:
-        groups[each.question.op, each.why.error].append(each)
-    ordered = sorted(groups.items(), key=lambda group: (group[0][0] in answered, -len(group[1])))
+        groups[each.question.op, _kind(each.question.form), each.why.error].append(each)
+    ordered = sorted(groups.items(), key=lambda group: (group[0][:2] in answered, -len(group[1])))
     lines = [f"no answer: {len(unanswered)} questions, not for their dtypes\n"]
-    for (op, error), group in ordered[:_MOST_GROUPS]:
+    for (op, form, error), group in ordered[:_MOST_GROUPS]:
         first, why = group[0].question, group[0].why.text.partition("\n")[0]
-        mark = "" if op in answered else "  (no answer at all)"
-        call = f"{first.form} {', '.join(first.operands)}"
-        lines.append(f"  {len(group):6} {op}{mark}: {call}: {f'{error}: ' * bool(error)}{why}\n")
+        mark = "" if (op, form) in answered else " (no answer at all)"
+        call = f"{op} {first.form} {', '.join(first.operands)}"
+        lines.append(f"  {len(group):6}{mark}  {call}: {f'{error}: ' * bool(error)}{why}\n")
     if len(ordered) > _MOST_GROUPS:
         lines.append(f"  and {len(ordered) - _MOST_GROUPS} more kinds\n")
     return "".join(lines)
+
+
+def _kind(form: str) -> str:
+    return form.partition("=")[0]
 
 
 def _fixed(words: list[str] | None) -> tuple[str, ...] | None:

@@ -113,7 +113,7 @@ def _ask_all(
     """What the other process does."""
     recorder = part.recorder()
     make = cache(recorder.make)  # an op that writes into an operand is given a copy
-    found: list[str | NoAnswer | None] = []  # None where an earlier process ended
+    found: list[str | NoAnswer | None] = []  # None where it is not asked
     with recorder.session():
         for number, question in enumerate(questions(recorder.scope, part.ops)):
             if number < place:

@@ -47,7 +47,7 @@ class Cell(NamedTuple):
 class NoAnswer(NamedTuple):
     """Why a call told nothing about dtypes: an error of the framework, or of the recorder."""
 
-    error: str  # the kind of the error; "" where the result was no array
+    error: str  # the kind of the error; "" where the result has no dtype
     text: str
 
 
@@ -69,7 +69,7 @@ class Recorder(Protocol):
         """The live operand a piece of notation names."""
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        """What the framework returns; its errors pass through."""
+        """What the framework returns, or None where it is not asked; its errors pass through."""
 
     def dtype_of(self, result: Any) -> str | None:
         """The dtype of a result, or None where the framework did not answer in its own arrays."""
@@ -141,11 +141,13 @@ def ask(
 
 def answer_or_why_not(
     recorder: Recorder, question: GridQuestion, make: Callable[[str], Any]
-) -> str | NoAnswer:
-    """The framework's answer, or why there is none."""
+) -> str | NoAnswer | None:
+    """The framework's answer, or why there is none; None where the recorder did not ask."""
     try:
         operands = [make(notation) for notation in question.operands]
         result = recorder.call(question.op, question.form, operands)
+        if result is None:
+            return None
         answer = recorder.dtype_of(result)
         why = "", f"the result is a {type(result).__name__}"
     except Exception as error:  # whatever a framework raises is an answer to judge

@@ -35,8 +35,8 @@ NUMPY_DTYPES = words(
 _TAKE_DTYPE = words("cumsum cumprod")
 _OUT_OF_RANGE = re.compile(r"would result in overflow|^std::bad_cast$")
 _REFUSAL = re.compile(
-    "not supported|not allowed|only allowed|only inexact types|cannot cast to non-floating"
-    "|Invalid type list|and list$",
+    "not supported|not allowed|only allowed|only inexact types|only real floating point types"
+    "|cannot cast to non-floating|Invalid type +list|and list$",
     re.IGNORECASE,
 )
 # With a NumPy array on the left of an operator it is NumPy that answers, and that reads the array.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -175,11 +176,16 @@ def _numpys(role: str) -> tuple[str, ...]:
     return tuple(f"np.{dtype}{role}" for dtype in DTYPES)
 
 
+@functools.cache
 def _weak_tensor() -> Any:
-    from tensorflow.python.framework.weak_tensor import WeakTensor
-
+    """TensorFlow's weakly typed tensor; none where it has none yet, as in 2.12."""
+    try:
+        from tensorflow.python.framework.weak_tensor import WeakTensor
+    except ImportError:
+        return None
     return WeakTensor
 
 
 def _is_weak(thing: Any) -> bool:
-    return isinstance(thing, _weak_tensor())
+    weak = _weak_tensor()
+    return weak is not None and isinstance(thing, weak)

@@ -160,8 +160,11 @@ class TinygradRecorder:
 
     def _copied(self, tensor: Any) -> Any:
         """A tensor that may be written to; a clone would be strong where the tensor is weak."""
-        is_weak = tensor.dtype in getattr(self._tinygrad.dtypes, "weaks", ())
-        return self._tensor(tensor.uop) if is_weak else tensor.clone()
+        if tensor.dtype in getattr(self._tinygrad.dtypes, "weaks", ()):
+            return self._tensor(tensor.uop)
+        if hasattr(tensor, "clone"):
+            return tensor.clone()
+        return self._tensor.full(tensor.shape, 1, dtype=tensor.dtype)  # before 0.10
 
     def _make(self, spec: Spec) -> Any:
 
