@@ -142,6 +142,16 @@ def test_a_dtype_that_was_not_asked_about_is_not_lacking(tmp_path: Path) -> None
     assert layer_of(found, below, dialect_named("numpy"))[0].lacks == ""
 
 
+def test_an_op_that_was_not_asked_about_is_not_lacking(tmp_path: Path) -> None:
+    answers = {"abs": "int8", "sign": "int8", "exp": "float16", "sqrt": "float16"}
+    below = read_recording("b", written(tmp_path / "b", "2.4.0", **answers))
+    header = {"framework": "numpy", "version": "2.3.0", "ops": "abs sign exp"}
+    cells = [Cell(op, "function", ("int8[3]",), "int8") for op in ("abs", "sign")]
+    write_cells(tmp_path / "a", header, cells)
+    layer, _ = layer_of(read_recording("a", tmp_path / "a"), below, dialect_named("numpy"))
+    assert (layer.lacks, layer.source) == ("exp", "numpy 2.3.0 (2 ops)")
+
+
 def test_a_dtype_that_a_release_added_is_told(tmp_path: Path) -> None:
     header = {"framework": "numpy", "version": "2.0.0"}
     every = [Cell("abs", "function", (f"{d}[3]",), d) for d in ("int8", "int4")]

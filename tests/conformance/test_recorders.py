@@ -225,7 +225,7 @@ def test_command_line_records(recorder: Recorder, tmp_path: Path) -> None:
     path = tmp_path / "cells.tsv.gz"
     main([framework, "--op", "neg", "-o", str(path)])
     first, recorded = read_cells(path)
-    assert first == header(recorder)
+    assert first == {**header(recorder), "ops": "neg"}
     assert {cell.op for cell in recorded} == {"neg"}
 
 

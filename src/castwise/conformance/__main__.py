@@ -97,7 +97,10 @@ def _record_dtypes(framework: str, mode: str, limits: Limits) -> Recorded:
             op, form, operands = found.question
             sys.stderr.write(f"no answer, and the process ended: {op} {form} {operands}\n")
     sys.stderr.write(unanswered_text(unanswered, {(c.op, _kind(c.form)) for c in recorded}))
-    return header(recorder), recorded, total
+    first = header(recorder)
+    if limits.ops is not None:
+        first["ops"] = " ".join(limits.ops)
+    return first, recorded, total
 
 
 def unanswered_text(unanswered: Sequence[Unanswered], answered: Collection[tuple[str, str]]) -> str:
@@ -138,9 +141,12 @@ def added(
     Raises ValueError where the file was recorded from other versions.
     """
     before, kept = read_cells(path)
+    ops = [each.pop("ops", "").split() for each in (before, first)]
     both = header_of_both(before, first)
     if both is None:
         raise ValueError(f"{path} was recorded from {before}, and this is {first}: record it anew.")
+    if ops[0]:  # a recording of some ops only
+        both["ops"] = " ".join(dict.fromkeys([*ops[0], *ops[1]]))
     return both, [*(cell for cell in kept if not limits.holds(cell)), *recorded]
 
 

@@ -69,6 +69,11 @@ class Recording(NamedTuple):
         return {op for op, _, _ in self.answers}
 
     @property
+    def asked(self) -> set[str]:
+        """The ops that were asked about, where that is not all."""
+        return set(self.header.get("ops", "").split())
+
+    @property
     def unasked(self) -> set[str]:
         return set(self.header.get("unasked", "").split())
 
@@ -136,17 +141,15 @@ class Stored(NamedTuple):
 def layer_of(found: Recording, below: Recording, rules: Dialect) -> tuple[Layer, list[LayerCell]]:
     """The cells in which a recording differs from another, and what it does not have.
 
-    An op without any answer is one that it does not have, if it was asked about: a recording may
-    be of some ops only, and its header names dtypes that were not asked about. A call that failed
-    for another reason than dtypes is no answer.
+    An op without any answer is one that it does not have, if it was asked about: the header of a
+    recording of some ops names them, and dtypes that were not asked about. A call that failed for
+    another reason than dtypes is no answer.
     """
     known = {d.name for d in rules.dtypes}
     lacks = sorted((below.dtypes - found.dtypes - found.unasked) & known)
     has = sorted(found.dtypes - below.dtypes - known)
-    lacks += sorted(below.ops - found.ops) if len(found.ops) > len(below.ops) // 2 else []
-    all_ops = below.ops | {op for op, _, _ in below.inherited}
-    is_of_some = len(found.ops) <= len(all_ops) // 2
-    source = f"{found.source} ({len(found.ops)} ops)" if is_of_some else found.source
+    lacks += sorted((found.asked & below.ops if found.asked else below.ops) - found.ops)
+    source = f"{found.source} ({len(found.ops)} ops)" if found.asked else found.source
     cells = [
         LayerCell(*key, answer, below.answers.get(key, ""))
         for key, answer in found.answers.items()

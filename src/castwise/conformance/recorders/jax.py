@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -294,6 +294,16 @@ def _promote_types(*things: Any) -> Any:
     return jnp.promote_types(*(getattr(thing, "dtype", thing) for thing in things))
 
 
+def _enable_x64(is_on: bool) -> AbstractContextManager[None]:
+    import jax
+    from jax import experimental
+
+    # The old name went when the new one came, in 0.8.
+    enable = jax.enable_x64 if hasattr(jax, "enable_x64") else experimental.enable_x64
+    context: AbstractContextManager[None] = enable(is_on)
+    return context
+
+
 def _make(spec: Spec) -> Any:
     import jax
     import jax.numpy as jnp
@@ -304,7 +314,7 @@ def _make(spec: Spec) -> Any:
         return jnp.dtype(spec.dtype)
     if spec.is_weak:  # what JAX makes of a Python number
         kind = _KINDS[spec.dtype.rstrip("0123456789")]
-        with jax.enable_x64(spec.dtype in _WEAK_64):
+        with _enable_x64(spec.dtype in _WEAK_64):
             return jnp.full(spec.shape, kind(spec.value))
     if spec.dtype in _NOT_HELD:
         return jax.ShapeDtypeStruct(spec.shape, spec.dtype)
