@@ -183,6 +183,13 @@ def test_the_explorer_is_written(tmp_path: Path) -> None:
     assert all((folder / file).exists() for file in facts["chunks"].values())
 
 
+def test_recorded_answers_are_not_in_it(tmp_path: Path) -> None:
+    """Their cells are of single questions, and the page answers for whole classes of them."""
+    with pytest.raises(UsageError, match="The explorer has no torch"):
+        build_explorer(tmp_path / "page", ["torch@2.8"])
+    assert not (tmp_path / "page").exists()
+
+
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(UsageError, match="holds other files: name a new folder"):

@@ -37,11 +37,18 @@ def build_explorer(
     `docs` is the address that the page links to as its documentation. `on_progress` is called with
     how many of the dialects are done.
 
-    Raises UsageError where the folder has other files in it.
+    Raises UsageError where the folder has other files in it, or a dialect is one of recorded
+    answers over rules.
     """
     _check(output)
-    packed, found = _asked(names, on_progress)
     dialects = [dialect_named(name) for name in names]
+    for dialect in dialects:
+        if dialect.evidence.layers:
+            raise UsageError(
+                f"The explorer has no {dialect.name}: it asks rules, and this dialect is answers"
+                " that were recorded. Use castwise explain, table, diff or history."
+            )
+    packed, found = _asked(names, on_progress)
     known = facts(dialects)
     known["distances"] = _map(found)
     chunks: dict[str, dict[str, bytes]] = {}
