@@ -163,6 +163,8 @@ class JaxRecorder:
         if op in ("result_type", "promote_types"):
             return called()
         result = self._jax.eval_shape(called)
+        if not hasattr(result, "weak_type"):  # as in 0.4.20: a shape and a dtype, no more
+            (result,) = self._jax.make_jaxpr(called)().out_avals
         if op in UNARY or op in REDUCTIONS or self._mode == "gpu":
             self._jax.jit(called).lower()  # some refuse only here: argmax of complex numbers
         return result
