@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from recording import recorded
 
@@ -73,3 +76,17 @@ def test_unknown_modes_are_refused() -> None:
     pytest.importorskip("jax")
     with pytest.raises(ValueError, match="jax is recorded as jax, jax:x64"):
         find_recorder("jax", "x16")
+
+
+def test_a_release_whose_shapes_do_not_say_what_is_weak(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of 0.4.20: its results are as weak as today's."""
+    jax = pytest.importorskip("jax")
+    eval_shape = jax.eval_shape
+
+    def told(function: Any) -> Any:
+        result = eval_shape(function)
+        return SimpleNamespace(shape=result.shape, dtype=result.dtype)
+
+    monkeypatch.setattr(jax, "eval_shape", told)
+    assert recorded("jax", "add", "operator", "int32[3];1.5") == "float32*"
+    assert recorded("jax", "add", "operator", "int32[3];int8[3]") == "int32"
