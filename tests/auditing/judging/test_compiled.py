@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from under_audit import write
 
 from castwise.auditing.accepting.accepted import failing_compilations, without_ignored
 from castwise.auditing.judging.audited import Audit, audit_of
+from castwise.auditing.records.beyond import ComparedCompilation, CompiledDifference
 from castwise.auditing.records.runs import Options
 from castwise.auditing.running.launch import run_audited
 from castwise.report.audit.json import audit_json
@@ -60,6 +62,7 @@ TORCH = """
     print(tried(untraced, torch.ones(3, dtype=torch.uint8), single))
     print(drawn(single), single, torch.rand(1), random.random() < 1)
     print(fast(torch.rand(4, 3)).sum().item(), model[1].num_batches_tracked)
+    print(torch.compile(torch.mul, backend=widening)(half, 2).dtype)
 """
 JAX = """
     from functools import partial
@@ -121,10 +124,11 @@ def test_torch_compile(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Non
         (24, "refused", "the graph", "", "float16"),
         (28, "taken", "heaviside", "float32", ""),
         (31, "untraced", "where", "", "float32"),
+        (44, "", "mul", "float64", "float16"),  # torch's own: the line that calls it
     ]
     texts = " ".join(audit_text(found).split())
-    assert "7 compilations compared, 5 differences" in texts
-    assert "; 5 differences in compiled functions" in texts.partition(".")[0]
+    assert "8 compilations compared, 6 differences" in texts
+    assert "; 6 differences in compiled functions" in texts.partition(".")[0]
     assert (
         "script.py:31: where in untraced gives an error with torch.compile, and float32 without it "
         "(RuntimeError: expected predicate to be bool, got torch.uint8)"
@@ -165,3 +169,13 @@ def test_without_the_option_nothing_runs_twice(tmp_path: Path) -> None:
     assert "run without their compilers too: none was compiled." in " ".join(
         audit_text(found).split()
     )
+
+
+def test_a_difference_without_a_line_of_the_program_is_told_without_one(tmp_path: Path) -> None:
+    script = write(tmp_path, script="import numpy as np\nnp.ones(3, 'f4')\n")
+    seen = run_audited([str(script)], Options(compares=True)).seen
+    difference = CompiledDifference("mul", "float16", "float64")
+    library = ComparedCompilation("torch.compile", "", "", 0, (difference,))
+    found = audit_of(replace(seen, beyond=replace(seen.beyond, compared=(library,))))
+    assert "   mul gives float64 with torch.compile, and float16 without it" in audit_text(found)
+    assert audit_sarif(found, tmp_path)["runs"][0]["results"] == []

@@ -66,7 +66,7 @@ def audit_sarif(audit: Audit, root: Path | None = None) -> dict[str, Any]:
             *(_crashed(crash, root) for crash in audit.sections.crashes),
             *(_found(f, origin, root) for origin in audit.origins for f in origin.findings),
             *(_lost(loss, root) for loss in audit.losses or ()),
-            *(_differs(f, root) for f in (compared.findings if compared else ())),
+            *(_differs(f, root) for f in (compared.findings if compared else ()) if f.place.file),
         ],
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}

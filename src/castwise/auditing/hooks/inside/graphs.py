@@ -13,6 +13,7 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
 
 from castwise.auditing.noting.callees import rewritten_files
+from castwise.auditing.noting.frames import users_frame
 from castwise.auditing.noting.log import LOG
 from castwise.auditing.noting.seen import dtype_name
 from castwise.auditing.records.beyond import ComparedCompilation, CompiledDifference
@@ -191,11 +192,17 @@ def _call(node: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _note(code: CodeType, differences: Sequence[CompiledDifference]) -> None:
-    is_ours = code.co_filename in rewritten_files  # a module's own code is torch's
-    where = code.co_name, full_path(code.co_filename), code.co_firstlineno
-    if not is_ours:
-        where = "", "", 0
+    if code.co_filename in rewritten_files:
+        where = code.co_name, full_path(code.co_filename), code.co_firstlineno
+    else:  # a module's own code is torch's
+        where = "", *_called_from()
     LOG.compared.append(ComparedCompilation(_COMPILER, *where, tuple(differences)))
+
+
+def _called_from() -> tuple[str, int]:
+    """The line of the program that calls what is compiled."""
+    frame = users_frame(sys._getframe())
+    return (full_path(frame.f_code.co_filename), frame.f_lineno or 0) if frame else ("", 0)
 
 
 def _name(node: Any) -> str:
@@ -204,9 +211,10 @@ def _name(node: Any) -> str:
 
 
 def _place(node: Any) -> tuple[str, int]:
-    """The line of the program that a node comes from: the innermost in an audited file."""
+    """The innermost line of an audited file that a node comes from; "" and 0 where all of it is a
+    library's."""
     frames = _FRAME.findall(node.stack_trace or "")
-    ours = [frame for frame in frames if frame[0] in rewritten_files] or frames
+    ours = [frame for frame in frames if frame[0] in rewritten_files]
     return (full_path(ours[-1][0]), int(ours[-1][1])) if ours else ("", 0)
 
 

@@ -18,7 +18,8 @@ def compiled_lines(found: ComparedFunctions | None) -> Iterator[str]:
         return
     yield f"Compiled functions, run without their compilers too: {_summary(found)}."
     for finding in found.findings[:_MOST]:
-        yield f"   {place_text(finding.place)}: {sentence(finding)}"
+        where = f"{place_text(finding.place)}: " if finding.place.file else ""
+        yield f"   {where}{sentence(finding)}"
     if len(found.findings) > _MOST:
         yield f"   and {len(found.findings) - _MOST} more: --json FILE lists them all"
     for skipped in found.skipped[:_MOST]:
