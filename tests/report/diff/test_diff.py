@@ -258,6 +258,12 @@ def test_a_dialect_that_refuses_nearly_all_can_be_compared() -> None:
     assert len(str(found).splitlines()) < 60
 
 
+def test_two_releases_name_the_command_that_tells_the_rest() -> None:
+    told = " ".join(str(diff("torch@2.15", "torch@2.8", op="clamp")).split())
+    assert "`castwise history torch --since 2.8.0 --op clamp` also tells of kernels" in told
+    assert "castwise history" not in str(diff("torch@2.8", "torch:cuda", op="neg"))
+
+
 def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(UsageError, match="Did you mean 'torch'"):
         diff("numpy", "torhc")

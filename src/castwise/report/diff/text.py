@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from castwise.compare.diff import DiffData, Group
 from castwise.compare.difference import PairDifference
+from castwise.compare.history import recorded_releases, version_numbers, version_of
 from castwise.compare.pairs import PairAnswer
 from castwise.report.terminal.colour import Paint, plain
 
@@ -53,7 +54,22 @@ def of_one(diff: DiffData) -> Iterator[tuple[str, list[str]]]:
     layered = [dialect for dialect in (diff.first, diff.second) if dialect.evidence.layers]
     if layered:
         texts = [f"{dialect.name}: {dialect.evidence.source}" for dialect in layered]
+        texts += _told_by_history(diff)
         yield "Recorded answers over rules, which answer what was not asked", texts
+
+
+def _told_by_history(diff: DiffData) -> list[str]:
+    """Which command tells what else was recorded, where both are releases of one framework."""
+    both = diff.first, diff.second
+    known = recorded_releases(diff.first.framework)
+    if not all(dialect in known for dialect in both):
+        return []
+    older = version_of(min(both, key=version_numbers))
+    of_op = f" --op {diff.ops[0]}" if len(diff.ops) == 1 else ""
+    return [
+        f"`castwise history {diff.first.framework} --since {older}{of_op}` also tells of kernels,"
+        " numbers out of range and three operands."
+    ]
 
 
 def _folded(text: str, margin: int, width: int, head: str = "") -> list[str]:
