@@ -296,6 +296,17 @@ def test_what_aot_autograd_writes_in_place_loses_its_refusal() -> None:
 
 
 @needs_torch
+def test_vmap_gives_0_d_tensors_an_axis() -> None:
+    """It is hidden from operators, and seen by `where`. Without arrays there is nothing to batch."""
+    found = compared("torch", "vmap", "add", "where")
+    others = [one.found.question for one in found.differences if one.kind == "another dtype"]
+    assert {question.op for question in others} == {"where"}
+    assert ("bool[3]", "uint8[3]", "int8[]") in [question.operands for question in others]
+    assert "fails" not in by_kind(found)
+    assert found.left_out >= 16  # such as add(True, 1.5)
+
+
+@needs_torch
 def test_torch_script_is_given_source_text() -> None:
     found = compared("torch", "torch.jit.script", "add", "embedding", most=40)
     assert found.asked > 100

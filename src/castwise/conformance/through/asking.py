@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from castwise.conformance.grid import PLAIN, GridQuestion, Scope, questions
 from castwise.conformance.recorder import NoKernelError, Recorder, ask, find_recorder
-from castwise.conformance.through.transformation import Function, Spread, Transformation
+from castwise.conformance.through.transformation import Function, Spread, Transformation, is_array
 from castwise.errors import CastwiseError
 from castwise.vocab.cell_words import NO_KERNEL, REFUSED
 
@@ -216,7 +216,7 @@ def _calling(
 def _array_places(asked: Sequence[GridQuestion]) -> dict[str, int]:
     """The arrays that questions ask about, and at which place the function takes each."""
     notations = dict.fromkeys(operand for q in asked for operand in q.operands)
-    return {name: at for at, name in enumerate(filter(_is_array, notations))}
+    return {name: at for at, name in enumerate(filter(is_array, notations))}
 
 
 def is_result(answer: str) -> bool:
@@ -228,11 +228,6 @@ def _sort(question: GridQuestion, plain: str) -> tuple[str, bool]:
     """What a question is asked together with: its refusal, and whether numbers are complex."""
     is_complex = any("complex" in operand or "j" in operand for operand in question.operands)
     return "" if is_result(plain) else plain, is_complex
-
-
-def _is_array(notation: str) -> bool:
-    """Whether an operand is an array of the framework."""
-    return notation.endswith("]") and not notation.startswith(("np.", "["))
 
 
 def _batches(asked: Sequence[GridQuestion], size: int) -> Iterator[list[GridQuestion]]:

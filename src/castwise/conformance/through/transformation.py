@@ -57,6 +57,16 @@ class Transformation:
     dtypes_written: str = "{r}"
 
 
+def is_array(notation: str) -> bool:
+    """Whether an operand is an array of the framework."""
+    return notation.endswith("]") and not notation.startswith(("np.", "["))
+
+
+def has_no_arrays(question: GridQuestion) -> bool:
+    """Whether only Python numbers are asked about, which a batcher has nothing to do with."""
+    return not any(map(is_array, question.operands))
+
+
 def find_transformation(framework: str, name: str) -> Transformation:
     """The transformation that a name means: one of the framework's own, such as torch.compile, or
     `module:function`, a function that takes a function and returns one.

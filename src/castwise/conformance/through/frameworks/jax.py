@@ -7,7 +7,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from castwise.conformance.through.transformation import Function, Spread, Transformation
+from castwise.conformance.through.transformation import (
+    Function,
+    Spread,
+    Transformation,
+    has_no_arrays,
+)
 
 _MANY = 100
 _DEVICES = 3  # as many as an array has elements: JAX only makes parts of the same size
@@ -42,7 +47,7 @@ def _vmap() -> Transformation:
         return [result[0] for result in batched]
 
     written = "jax.vmap({f})(*[a[None] for a in ({arrays},)])"
-    return Transformation("vmap", run, written, "", 1)
+    return Transformation("vmap", run, written, "", 1, leaves_out=has_no_arrays)
 
 
 def _sharded(*, is_compiled: bool) -> Transformation:

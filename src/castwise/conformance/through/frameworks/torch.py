@@ -17,6 +17,7 @@ from castwise.conformance.through.transformation import (
     Spread,
     Transformation,
     UnsupportedError,
+    has_no_arrays,
 )
 from castwise.errors import UsageError
 
@@ -105,7 +106,7 @@ def _vmap() -> Transformation:
         return [result[0] for result in batched]
 
     written = "torch.vmap({f})(*[torch.stack([a, a]) for a in ({arrays},)])"
-    return Transformation("vmap", run, written, "", 1)
+    return Transformation("vmap", run, written, "", 1, leaves_out=has_no_arrays)
 
 
 def _dtensor() -> Transformation:
