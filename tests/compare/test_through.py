@@ -307,6 +307,15 @@ def test_vmap_gives_0_d_tensors_an_axis() -> None:
 
 
 @needs_torch
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+def test_a_kernel_that_a_decomposition_lacks_is_no_refusal() -> None:
+    """`all` becomes `logical_not`, which has no kernel for some dtypes."""
+    found = by_kind(compared("torch", "make_fx", "all"))
+    assert found.keys() == {"no kernel"}
+    assert {("uint16[3]",), ("complex32[]",)} < found["no kernel"]
+
+
+@needs_torch
 def test_torch_script_is_given_source_text() -> None:
     found = compared("torch", "torch.jit.script", "add", "embedding", most=40)
     assert found.asked > 100

@@ -6,7 +6,7 @@ import re
 
 from castwise.conformance.calls import RefusalError
 from castwise.conformance.recorder import LostDeviceError, NoKernelError
-from castwise.vocab.cell_words import OUT_OF_RANGE, REFUSED
+from castwise.vocab.cell_words import NO_KERNEL, OUT_OF_RANGE, REFUSED
 
 _NO_KERNEL = re.compile(r"\"[\w ]+\" not implemented for '")
 _OUT_OF_RANGE = re.compile(
@@ -31,7 +31,7 @@ class UntoldError(Exception):
     """What PyTorch says of a mix of dtypes before it has looked at all of them."""
 
 
-def is_missing_kernel(error: RuntimeError) -> bool:
+def is_missing_kernel(error: Exception) -> bool:
     """Whether PyTorch got as far as looking for a kernel, and found none for the dtype.
 
     `maximum not implemented for complex tensors` is not that: it is a check, on any device.
@@ -46,6 +46,8 @@ def classify(error: Exception) -> str | None:
         raise LostDeviceError from error
     if isinstance(error, NoKernelError):
         return error.answer
+    if is_missing_kernel(error):
+        return NO_KERNEL
     if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
         return OUT_OF_RANGE
     if isinstance(error, TypeError):
