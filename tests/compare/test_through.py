@@ -297,7 +297,7 @@ def test_what_aot_autograd_writes_in_place_loses_its_refusal() -> None:
 
 @needs_torch
 def test_vmap_gives_0_d_tensors_an_axis() -> None:
-    """It is hidden from operators, and seen by `where`. Without arrays there is nothing to batch."""
+    """Operators do not see it, and `where` does. Without arrays there is nothing to batch."""
     found = compared("torch", "vmap", "add", "where")
     others = [one.found.question for one in found.differences if one.kind == "another dtype"]
     assert {question.op for question in others} == {"where"}
