@@ -35,7 +35,7 @@ class Release(NamedTuple):
     python: str
     install: tuple[str, ...]
     build: tuple[str, ...] = ()  # what builds the first of them, where it is built here
-    ops: tuple[str, ...] = ()  # () means all
+    without: tuple[str, ...] = ()  # the ops that are not asked about
     mode: str = ""
 
     @property
@@ -47,12 +47,11 @@ def releases() -> Iterator[Release]:
     """All that are listed."""
     listed = tomllib.loads((HERE / "releases.toml").read_text(encoding="utf-8"))
     for framework, versions in listed.items():
-        ops = tuple(versions.pop("ops", "").split())
+        without = tuple(versions.pop("without", "").split())
         for version, how in versions.items():
-            asked = tuple(how.get("ops", "").split()) or ops
             install, build = how["install"].split(), how.get("build", "").split()
             yield Release(
-                framework, version, how["python"], tuple(install), tuple(build), asked,
+                framework, version, how["python"], tuple(install), tuple(build), without,
                 how.get("mode", ""),
             )  # fmt: skip
 
@@ -68,7 +67,7 @@ def record(release: Release, output: Path) -> bool:
             [*pip, "--no-deps", str(HERE.parent)],
             [python, "-m", "castwise.conformance", release.framework, "-o", str(output)]
             + ["--mode", release.mode]
-            + [word for op in release.ops for word in ("--op", op)],
+            + [word for op in release.without for word in ("--without", op)],
         )
         for step in steps:
             done = subprocess.run(

@@ -24,3 +24,8 @@ def test_nothing_beside_a_release_that_is_built_brings_a_newer_one() -> None:
     assert beside == ["--no-deps", "ml_dtypes==0.5.4"]
     assert "ml_dtypes" not in last
     assert "ml_dtypes" not in str(INSTALLS["numpy@1.19"])
+
+
+def test_ops_that_never_end_are_not_asked_about() -> None:
+    without = {release.name: release.without for release in SCRIPT["releases"]()}
+    assert (without["mlx@0.29"], without["torch@2.8"]) == (("pow",), ())

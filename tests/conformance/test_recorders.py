@@ -328,3 +328,15 @@ def test_a_dtype_can_be_recorded_by_itself(tmp_path: Path) -> None:
     assert read_cells(path)[1] == whole
     with pytest.raises(SystemExit):
         main(["numpy", "--values", "--dtype", "int8", "-o", str(path)])
+
+
+def test_all_ops_but_one_are_asked_about(tmp_path: Path) -> None:
+    installed("numpy")
+    output = tmp_path / "numpy.tsv.gz"
+    limits = ["--form", "augmented", "--dtype", "uint64", "-o", str(output)]
+    main(["numpy", "--without", "add", *limits])
+    first, found = read_cells(output)
+    assert {"sub", "mul"} <= {cell.op for cell in found} <= set(first["ops"].split())
+    assert "add" not in first["ops"].split()
+    with pytest.raises(SystemExit):
+        main(["numpy", "--without", "add", "--op", "sub", *limits])

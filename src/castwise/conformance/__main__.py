@@ -38,6 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--op", action="append", choices=sorted({*OPS, *VALUE_OPS}), metavar="OP",
         help="only this op; may be repeated",
     )  # fmt: skip
+    parser.add_argument(
+        "--without", action="append", choices=sorted(OPS), metavar="OP",
+        help="all ops but this one; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--form", choices=FORMS, help="only this form, such as augmented")
     parser.add_argument(
         "--dtype", action="append", metavar="DTYPE",
@@ -51,10 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--values", action="store_true", help="what it computes, not only dtypes")
     parser.add_argument("-o", "--output", type=Path, required=True)
     chosen = parser.parse_args(arguments)
+    if chosen.op and chosen.without:
+        parser.error("--op and --without exclude each other")
 
     record = _record_values if chosen.values else _record_dtypes
+    ops = [op for op in OPS if op not in chosen.without] if chosen.without else chosen.op
     try:
-        limits = Limits(chosen.op, chosen.form, chosen.dtype)
+        limits = Limits(ops, chosen.form, chosen.dtype)
         first, recorded, total = record(chosen.framework, chosen.mode, limits)
         asked = len(recorded)
         if chosen.add:
