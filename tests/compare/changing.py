@@ -55,6 +55,11 @@ def taking(function: Function) -> Function:
     return called
 
 
+def listing(function: Function) -> Function:
+    """Results are Python numbers, and lists of them."""
+    return lambda *arrays: _each(function(*arrays), lambda result: result.tolist())
+
+
 def lying(function: Function) -> Function:
     """Results say that they are float64, and one of their parts is float32."""
 

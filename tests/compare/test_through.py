@@ -82,6 +82,12 @@ def test_an_error_of_another_kind_is_told_from_a_refusal() -> None:
     assert "fails with KeyError ('uint64')" in through_text(found)
 
 
+def test_a_result_that_is_no_array_is_named() -> None:
+    found = compared("numpy", "changing:listing", "add", most=20)
+    assert by_kind(found).keys() == {"fails"}
+    assert "fails (The result is of type int.)" in through_text(found)
+
+
 def test_a_refusal_that_is_taken_is_found() -> None:
     found = by_kind(compared("numpy", "changing:taking", "sub"))
     assert ("bool[3]", "bool[3]") in found["taken"]

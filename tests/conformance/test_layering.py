@@ -178,6 +178,13 @@ def test_what_a_transformation_changes_becomes_a_layer(tmp_path: Path) -> None:
             "framework": "int8",
             "through": "fails:KeyError",
         },
+        {  # a Python number, say, which has no dtype
+            "op": "mul",
+            "form": "operator",
+            "operands": ["int8[3]", "1"],
+            "framework": "int8",
+            "through": "fails",
+        },
     ]
     content = {
         "framework": "numpy",

@@ -253,7 +253,8 @@ def _of_mode(
 def _of_transformation(
     name: str, below: str, path: str, source: str | None
 ) -> tuple[Layer, list[LayerCell]]:
-    """The layer of a compiler, an exporter or a tracer. What fails inside it is refused."""
+    """The layer of a compiler, an exporter or a tracer. What fails inside it is refused; a result
+    without a dtype is no answer."""
     found = json.loads(Path(path).read_text(encoding="utf-8"))
     cells = [
         LayerCell(
@@ -264,6 +265,7 @@ def _of_transformation(
             each["framework"],
         )
         for each in found["differences"]
+        if each["through"] != FAILED
     ]
     version = found["installed"]["version"]
     source = source or f"{found['framework']} {version} through {found['through']}"

@@ -136,7 +136,10 @@ class _Asker:
         if isinstance(result, Exception):
             return self._failed(question, plain, result)
         if not isinstance(result, Spread):
-            return Through(question, plain, self._recorder.dtype_of(result) or FAILED)
+            dtype = self._recorder.dtype_of(result)
+            if dtype is None:
+                return Through(question, plain, FAILED, f"The result is of type {_type_name(result)}.")
+            return Through(question, plain, dtype)
         named = {DECLARED: result.declared, **result.parts}
         dtypes = {where: self._recorder.dtype_of(part) or FAILED for where, part in named.items()}
         others = [dtype for dtype in dtypes.values() if dtype != dtypes[DECLARED]]
@@ -228,6 +231,11 @@ def _sort(question: GridQuestion, plain: str) -> tuple[str, bool]:
     """What a question is asked together with: its refusal, and whether numbers are complex."""
     is_complex = any("complex" in operand or "j" in operand for operand in question.operands)
     return "" if is_result(plain) else plain, is_complex
+
+
+def _type_name(result: object) -> str:
+    kind = type(result)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
 def _batches(asked: Sequence[GridQuestion], size: int) -> Iterator[list[GridQuestion]]:
