@@ -106,6 +106,12 @@ def test_coverage_names_callables_and_functions() -> None:
     assert "Not observed: 1 piece of code, kernel at /a/b.py:3 (numba.njit)." in text
 
 
+def test_code_without_a_file_has_no_place() -> None:
+    left = UnobservedFunction("python -c", 0, "python -c", "only its imports are observed")
+    text = coverage_text(Coverage(1, Counter(), (left,), files=1), 100)
+    assert "Not observed: 1 piece of code, python -c (only its imports are observed)." in text
+
+
 def test_findings_of_a_traced_function_say_so(tmp_path: Path) -> None:
     pytest.importorskip("jax")
     found = audited(

@@ -67,5 +67,7 @@ def _some(names: list[str], total: int) -> str:
 
 
 def _unobserved(function: UnobservedFunction) -> str:
+    if not function.line:  # it has no file, such as the code of python -c
+        return f"{function.name} ({function.why})"
     place = SourcePlace(function.file, function.line, 1, function.line, 1)
     return f"{function.name} at {place_text(place)} ({function.why})"
