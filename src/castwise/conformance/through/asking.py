@@ -15,6 +15,9 @@ from castwise.vocab.cell_words import NO_KERNEL, REFUSED
 
 FAILED = "fails"  # an answer: it raises something that is not about dtypes, "fails:CppCompileError"
 DECLARED = "declared"  # where a result says its dtype, beside the parts that have one
+# A function that fails is asked again in so many parts. With halves, torch.compile compiled 1,020
+# times for 826 answers of bitwise_or, and with eighths 688 times.
+_PARTS = 8
 
 
 class Through(NamedTuple):
@@ -94,7 +97,7 @@ class _Asker:
     def both(self, asked: Sequence[GridQuestion]) -> Iterator[Through]:
         """Both answers to each question. Those of a sort are transformed together: what is refused
         alike, or is about complex numbers, mostly fails alike, and what fails is asked again in
-        halves."""
+        parts."""
         given: dict[GridQuestion, str] = {}
         left: dict[object, list[GridQuestion]] = {}
         for question in asked:
@@ -114,7 +117,7 @@ class _Asker:
     def _answers(
         self, asked: Sequence[GridQuestion], plain: dict[GridQuestion, str]
     ) -> list[Through]:
-        """The answers to questions that are asked in one function. If it raises, each half is
+        """The answers to questions that are asked in one function. If it raises, each part of it is
         asked, down to the questions that make it raise."""
         try:
             results = self._run(asked)
@@ -127,8 +130,8 @@ class _Asker:
         except Exception as error:  # whatever a compiler raises is an answer to judge
             if len(asked) == 1:
                 return [self._failed(asked[0], plain[asked[0]], error)]
-        half = len(asked) // 2
-        return [*self._answers(asked[:half], plain), *self._answers(asked[half:], plain)]
+        parts = _batches(asked, -(-len(asked) // _PARTS))
+        return [answer for part in parts for answer in self._answers(part, plain)]
 
     def _answer(self, question: GridQuestion, plain: str, result: Any) -> Through:
         """The dtype of a result: of a Spread the one it has, where it declares another. An error
