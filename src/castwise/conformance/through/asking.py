@@ -141,7 +141,8 @@ class _Asker:
         if not isinstance(result, Spread):
             dtype = self._recorder.dtype_of(result)
             if dtype is None:
-                return Through(question, plain, FAILED, f"The result is of type {_type_name(result)}.")
+                error = f"The result is of type {_type_name(result)}."
+                return Through(question, plain, FAILED, error)
             return Through(question, plain, dtype)
         named = {DECLARED: result.declared, **result.parts}
         dtypes = {where: self._recorder.dtype_of(part) or FAILED for where, part in named.items()}
