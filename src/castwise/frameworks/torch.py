@@ -145,7 +145,10 @@ _OPS = {
             Composed("mul(x, y)", exponent_roles="ZERO_D"),
         )
     ),
-    "heaviside maximum minimum fmax fmin clamp clamp_min clamp_max": Rule(
+    "heaviside": Rule(
+        accepts=Accepts(refuses="complex"), because="heaviside takes real numbers of one dtype"
+    ),
+    "maximum minimum fmax fmin clamp clamp_min clamp_max": Rule(
         accepts=Accepts(refuses="complex"), because="complex numbers have no order"
     ),
     "kron": Rule(
