@@ -209,8 +209,9 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     functions["floor_divide"] = partial(Tensor.div, rounding_mode="floor")
     functions["cumprod"] = lambda tensor: tensor.cumprod(axis=0)  # from 0.10 on
     functions["where"] = _where
+    functions["allclose"] = _all_close
     functions["einsum"] = lambda *tensors: Tensor.einsum(product_equation(tensors), *tensors)
-    functions["pad"] = partial(Tensor.pad, padding=(1, 1))
+    functions["pad"] = lambda tensor: tensor.pad(((1, 1),))  # another name of it in 0.9
     functions["one_hot"] = partial(Tensor.one_hot, num_classes=3)
     functions["topk"] = lambda tensor: tensor.topk(1)[0]
     functions["stack"] = _stacked
@@ -221,6 +222,13 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
 
 def _where(condition: Any, a: Any, b: Any) -> Any:
     return condition.where(a, b)  # only tensors have this method
+
+
+def _all_close(tensor: Any, other: Any) -> Any:
+    from tinygrad import dtypes
+
+    found = tensor.allclose(other)
+    return dtypes.bool if isinstance(found, bool) else found  # a Python bool before 0.14
 
 
 def _stacked(*tensors: Any) -> Any:
