@@ -1,10 +1,12 @@
-"""PyTorch's recorder: what an old release is not asked."""
+"""PyTorch's recorder: what an old release is not asked, and which dtypes it promotes."""
 
 from __future__ import annotations
 
 import pytest
 
+from castwise.conformance.dtype_lists import dtypes_taken
 from castwise.conformance.grid import GridQuestion
+from castwise.conformance.recorder import find_recorder
 from castwise.conformance.recorders.torch import is_endless
 
 
@@ -20,3 +22,8 @@ from castwise.conformance.recorders.torch import is_endless
 )
 def test_what_never_ends_in_2_1_is_not_asked(op: str, operands: str, is_left_out: bool) -> None:
     assert is_endless(GridQuestion(op, "function", tuple(operands.split()))) is is_left_out
+
+
+def test_a_dtype_without_a_kernel_to_fill_it_is_not_promoted() -> None:
+    pytest.importorskip("torch")
+    assert dtypes_taken(find_recorder("torch"), ["int4", "uint16"]) == ("uint16",)

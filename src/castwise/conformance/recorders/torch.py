@@ -155,6 +155,10 @@ class TorchRecorder:
     def classify(self, error: Exception) -> str | None:
         return classify(error)
 
+    def lacks_kernel(self, error: Exception) -> bool:
+        """Whether an error of a bare call is a missing kernel."""
+        return is_missing_kernel(error)
+
     def bare_call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         kind, _, value = form.partition("=")
         if kind == "operator":

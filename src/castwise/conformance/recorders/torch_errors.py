@@ -6,7 +6,7 @@ import re
 
 from castwise.conformance.calls import RefusalError
 from castwise.conformance.recorder import LostDeviceError, NoKernelError
-from castwise.vocab.cell_words import NO_KERNEL, OUT_OF_RANGE, REFUSED
+from castwise.vocab.cell_words import OUT_OF_RANGE, REFUSED
 
 _NO_KERNEL = re.compile(r"\"[\w ]+\" not implemented for '")
 _OUT_OF_RANGE = re.compile(
@@ -46,8 +46,6 @@ def classify(error: Exception) -> str | None:
         raise LostDeviceError from error
     if isinstance(error, NoKernelError):
         return error.answer
-    if is_missing_kernel(error):
-        return NO_KERNEL
     if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
         return OUT_OF_RANGE
     if isinstance(error, TypeError):

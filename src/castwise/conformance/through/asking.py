@@ -174,11 +174,15 @@ class _Asker:
 
         Compilers wrap what the framework raised, so that its cause may tell.
         """
-        answer = self._recorder.classify(error)
         cause = error.__cause__ or error.__context__
-        if answer is None and isinstance(cause, Exception):
-            answer = self._recorder.classify(cause)
-        return answer or f"{FAILED}:{type(error).__name__}"
+        answers = map(self._classified, filter(None, (error, cause)))
+        return next(filter(None, answers), None) or f"{FAILED}:{type(error).__name__}"
+
+    def _classified(self, error: BaseException) -> str | None:
+        if not isinstance(error, Exception):
+            return None
+        lacks_kernel = getattr(self._recorder, "lacks_kernel", lambda error: False)
+        return NO_KERNEL if lacks_kernel(error) else self._recorder.classify(error)
 
 
 def called_apart(
