@@ -211,7 +211,7 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     functions["where"] = _where
     functions["allclose"] = _all_close
     functions["einsum"] = lambda *tensors: Tensor.einsum(product_equation(tensors), *tensors)
-    functions["pad"] = lambda tensor: tensor.pad(((1, 1),))  # whose name in 0.9 is another
+    functions["pad"] = lambda tensor: tensor.pad(((1, 1),))  # by place: 0.9 has another name
     functions["one_hot"] = partial(Tensor.one_hot, num_classes=3)
     functions["topk"] = lambda tensor: tensor.topk(1)[0]
     functions["stack"] = _stacked
