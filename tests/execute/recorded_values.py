@@ -17,7 +17,7 @@ import numpy as np
 from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS
 from castwise.conformance.grid import JOINS, REDUCTIONS
 from castwise.conformance.recorder import Cell, read_cells
-from castwise.conformance.recorders.numpy_values import numpy_array, numpy_held
+from castwise.conformance.values.held import numpy_array, numpy_held
 from castwise.conformance.values.agreement import agrees
 from castwise.conformance.values.grid import CAST, LOSSES, PRODUCTS
 from castwise.conformance.values.notation import Held, read_held

@@ -5,9 +5,22 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from castwise.rules import parts
 from castwise.rules.dialect import Dialect
 from castwise.rules.dialect_data import parse_edges
+from castwise.rules.parts import (
+    Accepts,
+    Arguments,
+    Arrays,
+    Condition,
+    Conversion,
+    Exponent,
+    Joins,
+    Numbers,
+    NumPyOperands,
+    Range,
+    Weakness,
+    Writes,
+)
 from castwise.vocab.dtypes import DType, dtype, dtypes_of
 from castwise.vocab.ops import Op
 
@@ -54,7 +67,7 @@ class AcceptsPlan:
     index: frozenset[DType]
 
 
-def accepts_of(rule: parts.Accepts, row: Op, dialect: Dialect) -> AcceptsPlan:
+def accepts_of(rule: Accepts, row: Op, dialect: Dialect) -> AcceptsPlan:
     """What an op refuses. Without a rule, its row says whether the operands need the same dtype."""
     return AcceptsPlan(
         refuses=_dtypes(rule.refuses),
@@ -67,13 +80,13 @@ def accepts_of(rule: parts.Accepts, row: Op, dialect: Dialect) -> AcceptsPlan:
         same_dtype=row.switches.same_dtype if rule.same_dtype is None else rule.same_dtype,
         wider_others=dialect.mapping(rule.wider_others or ""),
         compared=rule.compared or row.arity[1],
-        condition=_condition(rule.condition or parts.Condition()),
+        condition=_condition(rule.condition or Condition()),
         index=_dtypes(rule.index or "int"),
     )
 
 
 @functools.lru_cache(maxsize=256)
-def _condition(rule: parts.Condition) -> ConditionPlan:
+def _condition(rule: Condition) -> ConditionPlan:
     return ConditionPlan(
         arrays=_dtypes(rule.arrays),
         numbers=frozenset(rule.numbers.split()),
@@ -108,7 +121,7 @@ class NumbersPlan:
     list_places: str
 
 
-def numbers_of(rule: parts.Numbers) -> NumbersPlan:
+def numbers_of(rule: Numbers) -> NumbersPlan:
     """What Python numbers are to an op."""
     return NumbersPlan(
         places=rule.places or "any",
@@ -127,7 +140,7 @@ def numbers_of(rule: parts.Numbers) -> NumbersPlan:
     )
 
 
-def _conversion(rule: parts.Conversion) -> ConversionPlan:
+def _conversion(rule: Conversion) -> ConversionPlan:
     return ConversionPlan(
         bools=_dtypes(rule.bools),
         wide_ints=_dtypes(rule.wide_ints),
@@ -150,7 +163,7 @@ class ArraysPlan:
     keeps_dtypes: bool
 
 
-def arrays_of(rule: parts.Arrays, row: Op, dialect: Dialect) -> ArraysPlan:
+def arrays_of(rule: Arrays, row: Op, dialect: Dialect) -> ArraysPlan:
     """How arrays count for an op."""
     truncates = {} if rule.is_truncated is False else dialect.truncations
     return ArraysPlan(
@@ -165,7 +178,7 @@ def arrays_of(rule: parts.Arrays, row: Op, dialect: Dialect) -> ArraysPlan:
     )
 
 
-def _has_lowest(row: Op, rule: parts.Arrays) -> bool:
+def _has_lowest(row: Op, rule: Arrays) -> bool:
     """Whether the op's lowest dtypes count. One operand has nothing to be promoted with."""
     promotes = row.switches.promotes and row.arity[1] > 1
     return rule.lowest_promoted is not False or not promotes
@@ -199,7 +212,7 @@ class JoinsPlan:
     refusal: str
 
 
-def joins_of(rule: parts.Joins, dialect: Dialect) -> JoinsPlan:
+def joins_of(rule: Joins, dialect: Dialect) -> JoinsPlan:
     """How the operands' dtypes become one."""
     joining = dialect.joining
     return JoinsPlan(
@@ -244,7 +257,7 @@ class NumPyOperandsPlan:
     result: dict[DType, DType]
 
 
-def numpy_of(rule: parts.NumPyOperands, dialect: Dialect) -> NumPyOperandsPlan:
+def numpy_of(rule: NumPyOperands, dialect: Dialect) -> NumPyOperandsPlan:
     """What NumPy arrays and scalars do in an op."""
     scalars = rule.scalars or ""
     return NumPyOperandsPlan(
@@ -288,13 +301,13 @@ class ExponentPlan:
     is_free: bool
 
 
-def range_of(rule: parts.Range, dialect: Dialect) -> RangePlan:
+def range_of(rule: Range, dialect: Dialect) -> RangePlan:
     """What becomes of numbers that are out of range."""
     looks_at = _dtypes(rule.looks_at or dialect.order)
     return RangePlan(rule.limit or "dtype", rule.beyond or "wraps", looks_at)
 
 
-def exponent_of(rule: parts.Exponent) -> ExponentPlan:
+def exponent_of(rule: Exponent) -> ExponentPlan:
     """What the last operand of a power may be."""
     fits = dtype(rule.fits) if rule.fits else None
     return ExponentPlan(fits, rule.negative or "", bool(rule.is_free))
@@ -309,7 +322,7 @@ class WeaknessPlan:
     converted_is_strong: bool
 
 
-def weakness_of(rule: parts.Weakness) -> WeaknessPlan:
+def weakness_of(rule: Weakness) -> WeaknessPlan:
     """Whether the result of weakly typed operands is strong."""
     return WeaknessPlan(
         bool(rule.makes_strong), rule.arrays_make_strong or "", bool(rule.converted_is_strong)
@@ -326,7 +339,7 @@ class WritesPlan:
     never: Pairs
 
 
-def writes_of(rule: parts.Writes, row: Op, dialect: Dialect) -> WritesPlan:
+def writes_of(rule: Writes, row: Op, dialect: Dialect) -> WritesPlan:
     """What may be written: the op's own switches first, then the dialect's rule."""
     into = (rule.into or "any") if row.switches.safe_output else "any"
     if not row.switches.casts_to_output:  # then there is no cast that safe_output could allow
@@ -352,7 +365,7 @@ class ArgumentsPlan:
     delta: frozenset[str]
 
 
-def arguments_of(rule: parts.Arguments) -> ArgumentsPlan:
+def arguments_of(rule: Arguments) -> ArgumentsPlan:
     """What a call may give by name."""
     return ArgumentsPlan(
         dtype=rule.dtype or "",

@@ -21,7 +21,6 @@ from castwise.engine.joins import is_strong_power, joined
 from castwise.engine.plan import Plan, plan_of
 from castwise.engine.recorded.layered import of_layers
 from castwise.engine.saying import Say
-from castwise.engine.steps import numpy_operands
 from castwise.engine.steps.accepts import (
     check_accepted,
     check_compute,
@@ -54,6 +53,7 @@ from castwise.engine.steps.conversion import check_conversion, check_joins
 from castwise.engine.steps.forms import form_of, is_numpy_writing, is_written, rebinds
 from castwise.engine.steps.guards import check_guards
 from castwise.engine.steps.lists import has_lists, of_lists
+from castwise.engine.steps.numpy_operands import all_own, as_seen, decider_of, given_back, is_native
 from castwise.engine.steps.ranges import check_fit, check_values
 from castwise.engine.steps.switches import check_same_dtype, is_unpromoted_mix
 from castwise.engine.steps.weakness import (
@@ -227,8 +227,8 @@ def _stays_weak(plan: Plan, destination: Operand) -> bool:
 def _dtypes(plan: Plan, question: Question, operands: tuple[Operand, ...], say: Say) -> Computed:
     """The compute and the result dtype, before anything is written anywhere."""
     is_mixed = any([o.is_numpy for o in operands])
-    if is_mixed and numpy_operands.is_native(plan):
-        operands = numpy_operands.all_own(plan, operands, say)
+    if is_mixed and is_native(plan):
+        operands = all_own(plan, operands, say)
         is_mixed = False
     operands = own_arrays(plan, operands, say)
     operands = cast_first(plan, operands, question.named, say)
@@ -240,10 +240,10 @@ def _dtypes(plan: Plan, question: Question, operands: tuple[Operand, ...], say: 
         return composed_dtypes(plan, composed, operands, decide, say)
     check_joins(plan, operands)
     if is_mixed:
-        decider = numpy_operands.decider_of(plan, operands)
+        decider = decider_of(plan, operands)
         if decider:
             return _decided_elsewhere(decider, plan, question, operands, say)
-        operands = numpy_operands.all_own(plan, operands, say)
+        operands = all_own(plan, operands, say)
     operands = all_held(plan, operands, say)
     check_operands(plan, operands)
     check_same_dtype(plan, operands, question.out)
@@ -278,13 +278,13 @@ def _decided_elsewhere(
 ) -> Computed:
     """The dtypes another dialect decides on, converted to those of this one."""
     other = dialect_named(name)
-    operands = numpy_operands.as_seen(plan, operands)
+    operands = as_seen(plan, operands)
     is_operator = question.form == "augmented" and not is_numpy_writing(question)
     form = "operator" if is_operator else question.form
     decision = decide(replace(question, dialect=other, form=form, inplace=False, operands=operands))
     if say:
         say(f"Here {other.name} decides: {step_text(decision)}.")
-    result = numpy_operands.given_back(plan, decision.result)
+    result = given_back(plan, decision.result)
     return Computed(decision.compute, result, decision.is_weak, is_own=False)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from castwise.conformance.programs.program import Step
 from castwise.conformance.programs.speaker import Framework
 from castwise.conformance.programs.spelling import AxisWords, arguments, numbers
-from castwise.conformance.recorders.numpy_values import numpy_held
+from castwise.conformance.values.held import numpy_held
 from castwise.conformance.values.notation import Held
 from castwise.execute.tensor import Tensor
 

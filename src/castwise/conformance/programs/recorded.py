@@ -8,7 +8,7 @@ from typing import Any
 
 from castwise.conformance.calls import AUGMENTED_OPERATORS
 from castwise.conformance.recorder import Header, Recorder
-from castwise.conformance.recorders.numpy_values import numpy_held
+from castwise.conformance.values.held import numpy_held
 from castwise.conformance.values.notation import Held
 from castwise.vocab.cell_words import NO_KERNEL
 

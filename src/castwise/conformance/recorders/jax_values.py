@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from castwise.conformance.recorders.jax import JaxRecorder
-from castwise.conformance.recorders.numpy_values import numpy_array, numpy_held
+from castwise.conformance.values.held import numpy_array, numpy_held
 from castwise.conformance.values.notation import Held
-from castwise.conformance.values.operands import DTYPES
+from castwise.conformance.values.operands import DTYPES as VALUE_DTYPES
 
 _WIDE = ("int64", "uint64", "float64", "complex128")  # without x64 no array has them
 
@@ -18,7 +18,7 @@ class JaxValues(JaxRecorder):
 
     def __init__(self, mode: str = "") -> None:
         super().__init__(mode)
-        self.dtypes = tuple(d for d in DTYPES if self._has_x64 or d not in _WIDE)
+        self.dtypes = tuple(d for d in VALUE_DTYPES if self._has_x64 or d not in _WIDE)
         # An operator calls its function, but is compiled anew.
         functions = {
             op: tuple(form for form in forms if form != "operator")

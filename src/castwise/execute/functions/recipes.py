@@ -11,7 +11,6 @@ from types import FunctionType
 from typing import Any
 
 from castwise.errors import UsageError
-from castwise.execute.functions import layers, products
 from castwise.execute.functions.error_function import erf
 from castwise.vocab.ops import OPS
 
@@ -364,14 +363,14 @@ def _as_complex(xp: Any, x: Any) -> Any:
     return xp.astype(x, xp.complex128 if x.dtype == xp.float64 else xp.complex64)
 
 
-# A recipe has the name of its op; a few are parts of ops.
+_PARTS_OF_OPS = {"clip_above", "gelu_tanh", "lower_median", "isin"}
+
+# A recipe has the name of its op, or is part of one.
 RECIPES: dict[str, Callable[..., Any]] = {
-    **{name: found for name, found in vars(products).items() if name in OPS},
-    **{name: found for name, found in vars(layers).items() if name in OPS},
     **{
         name: found
         for name, found in globals().items()
-        if isinstance(found, FunctionType) and not name.startswith("_")
+        if isinstance(found, FunctionType) and (name in OPS or name in _PARTS_OF_OPS)
     },
     "linalg.eig": _eig,
     "linalg.eigvals": _eigvals,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from castwise.execute import regions
 from castwise.execute.backend import Backend
+from castwise.execute.regions import Region as BackendRegion
 from castwise.execute.regions import RunsRegions
 from castwise.graph.program import CAST, CONSTANT, Node, given_numbers
 from castwise.graph.running.nodes import computation, in_node_dtype, needs_sizes
@@ -49,7 +49,7 @@ def whole_region(
     lines = [(node, tuple([place[source] for source in node.inputs])) for node in nodes]
     compute = NodeByNode(_freeing(lines, len(inputs), ends), ends, rules)
     dtypes = tuple([node.dtype for node in region.outputs])
-    run = backend.whole_region(regions.Region(compute, dtypes, compute.text))
+    run = backend.whole_region(BackendRegion(compute, dtypes, compute.text))
     return Whole(run, tuple(inputs))
 
 

@@ -12,7 +12,7 @@ from castwise.conformance.programs.recorded import RecordedSpeaker, with_augment
 from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, in_list, numbers
 from castwise.conformance.recorders.mlx import DTYPES, MlxRecorder
-from castwise.conformance.recorders.numpy_values import numpy_held
+from castwise.conformance.values.held import numpy_held
 from castwise.conformance.values.notation import Held
 
 # nn.log_softmax of a 0-d array ends the process; the others are only about dtypes.

@@ -12,9 +12,9 @@ from castwise.conformance.programs.program import ASSIGN, Step
 from castwise.conformance.programs.recorded import RecordedSpeaker, with_augmented
 from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, in_list, numbers
-from castwise.conformance.recorders.numpy_values import numpy_held
 from castwise.conformance.recorders.paddle import PaddleRecorder
 from castwise.conformance.recorders.paddle_errors import is_missing_kernel
+from castwise.conformance.values.held import numpy_held
 from castwise.conformance.values.notation import Held
 
 # Of uint16, uint32 and uint64 it computes next to nothing.

@@ -12,8 +12,8 @@ from castwise.conformance.programs.program import Step
 from castwise.conformance.programs.recorded import RecordedSpeaker, with_augmented
 from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, in_list, numbers
-from castwise.conformance.recorders.numpy_values import numpy_held
 from castwise.conformance.recorders.tensorflow import DTYPES, TensorflowRecorder
+from castwise.conformance.values.held import numpy_held
 from castwise.conformance.values.notation import Held
 
 # They take only matrices, or an axis that castwise has no name for.

@@ -11,8 +11,8 @@ from castwise.conformance.programs.program import Operand, Step
 from castwise.conformance.programs.recorded import RecordedSpeaker, with_augmented
 from castwise.conformance.programs.speaker import Menu
 from castwise.conformance.programs.spelling import AxisWords, arguments, numbers
-from castwise.conformance.recorders.numpy_values import numpy_held
 from castwise.conformance.recorders.tinygrad import DTYPES, REVERSIBLE, TinygradRecorder
+from castwise.conformance.values.held import numpy_held
 from castwise.conformance.values.notation import Held
 
 # They are only about dtypes.
