@@ -16,9 +16,8 @@ from typing import Any
 
 from measure import machine, versions
 
-from castwise.auditing.records.runs import Options
-from castwise.auditing.records.seen import Seen
-from castwise.auditing.running.launch import run_audited
+from castwise.auditing.launch import run_audited
+from castwise.auditing.records import Options, Seen
 
 HEAD = """
 import sys, time

@@ -25,9 +25,9 @@ from measure import machine, nanoseconds, print_ratios, told_ratios, versions
 
 import castwise as cw
 import castwise.array_api as xp
-from castwise.execute import fast_path
-from castwise.execute.operators import binary
-from castwise.execute.tensor import Tensor
+from castwise.arrays import fast_path
+from castwise.arrays.fast_path import binary
+from castwise.arrays.tensor import Tensor
 
 ROUNDS = 31
 NUMBER = 4_000

@@ -18,7 +18,7 @@ import numpy as np
 from measure import geometric_mean, print_table
 
 import castwise as cw
-from castwise.execute.fusing import kernels
+from castwise.arrays import fusing
 
 DTYPES = (
     "bool", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
@@ -129,10 +129,10 @@ def silent() -> Iterator[None]:
 def compile_at_once(device: str) -> None:
     """Has every kernel compiled when it is first needed, not after some work without it. Says so
     where there are none."""
-    if kernels.generator(device) is None:
+    if fusing.generator_for(device) is None:
         package = {"cpu": "llvmlite", "gpu": "triton"}[device]
         print(f"castwise has no kernels here: {package} is not installed, or they are off")
-    kernels.COSTS[device] = kernels.COSTS[device]._replace(work=0)
+    fusing.COSTS[device] = fusing.COSTS[device]._replace(work=0)
 
 
 def copying(size: int, threads: int) -> tuple[Callable[[], object], int]:

@@ -16,7 +16,7 @@ import statistics
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from castwise.drawing.svg import svg_box, svg_document, svg_text
+from castwise.drawing import svg_box, svg_document, svg_text
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

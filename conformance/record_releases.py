@@ -4,7 +4,7 @@
 
 releases.toml, in the same folder, says which Python and which packages each needs; python3.10 and
 so on must be on the path. Without names, all releases are recorded. A recording that is there
-already is kept. python -m castwise.conformance.layers then writes what differs into the package.
+already is kept. python tools/layers.py then writes what differs into the package.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import NamedTuple
 import tomllib
 
 HERE = Path(__file__).resolve().parent
+RECORDER = HERE.parent / "tools" / "record.py"
 # What castwise itself needs to record; without versions, as an old NumPy is what is asked.
 NEEDS = ("click", "rich", "array-api-compat", "tomli", "ml_dtypes", "numpy")
 # For releases that are older than Python 3.10, which castwise needs, and have no wheel for it.
@@ -65,7 +66,7 @@ def record(release: Release, output: Path) -> bool:
             [f"python{release.python}", "-m", "venv", folder],
             *([*pip, *words] for words in _installs(release)),
             [*pip, "--no-deps", str(HERE.parent)],
-            [python, "-m", "castwise.conformance", release.framework, "-o", str(output)]
+            [python, str(RECORDER), release.framework, "-o", str(output)]
             + ["--mode", release.mode]
             + [word for op in release.without for word in ("--without", op)],
         )

@@ -25,18 +25,26 @@ from typing import Any
 
 from house_map import house_map
 
-from castwise.report.distances.distances import distances
-from castwise.report.distances.svg import distances_svg
-from castwise.report.lattice.lattice import lattice
-from castwise.report.lattice.svg import lattice_svg
-from castwise.report.pages.dialect import dialect_page, index_page, page_name
-from castwise.report.pages.history import history_index, history_page
-from castwise.report.pages.onnx import installed_versions, onnx_page, versions_of
-from castwise.report.pages.values import value_tables
-from castwise.rules.catalog import dialect_named, dialects
-from castwise.rules.releases.layers import layers
+from castwise.catalog.dialects import dialect_named, dialects
+from castwise.catalog.releases import layers
+from castwise.report.distances import distances, distances_svg
+from castwise.report.lattice import lattice, lattice_svg
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from pages import (  # noqa: E402 -- beside what only we run
+    dialect_page,
+    history_index,
+    history_page,
+    index_page,
+    installed_versions,
+    onnx_page,
+    page_name,
+    value_tables,
+    versions_of,
+)
+
 DIALECTS = ROOT / "docs" / "dialects"
 HISTORY = ROOT / "docs" / "history"
 ONNX = ROOT / "docs" / "evidence" / "onnx-support.md"

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 import cells
-from castwise.auditing.running import launch
+from castwise.auditing import launch
 from processes import limited
 
 settings.register_profile("local", max_examples=50, deadline=None)

@@ -6,8 +6,8 @@ import functools
 import textwrap
 from pathlib import Path
 
-from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.running.launch import run_audited
+from castwise.auditing.audited import Audit, audit_of
+from castwise.auditing.launch import run_audited
 
 PIPELINE = Path(__file__).parents[1] / "examples" / "image_pipeline.py"
 

@@ -57,7 +57,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, place, lines in examples():
         file = root / "castwise" / name
         text = file.read_text(encoding="utf-8")
-        anchor = ABOVE if name.endswith("recipes.py") else BELOW[place]
+        anchor = ABOVE if name.endswith("functions.py") else BELOW[place]
         assert text.count(anchor) == 1, (name, anchor)
         both = f"{lines}\n\n{anchor}" if anchor == ABOVE else f"{anchor}{lines}"
         file.write_text(text.replace(anchor, both), encoding="utf-8")
@@ -78,7 +78,7 @@ def run(copy: Path, code: str, *arguments: str) -> str:
 
 def test_an_op_stands_in_three_files() -> None:
     files = {name for name, *_ in examples()}
-    assert files == {"vocab/ops.py", "execute/functions/recipes.py", "frameworks/torch.py"}
+    assert files == {"vocab/ops.py", "arrays/functions.py", "frameworks/torch.py"}
 
 
 def test_the_op_is_decided(copy: Path) -> None:
@@ -119,7 +119,7 @@ def test_the_op_is_recorded_by_one_command(copy: Path) -> None:
         pytest.skip("torch is not installed")
     code = """
 import pathlib
-from castwise.conformance.add_op import main
+from add_op import main
 from castwise.conformance.recorder import find_recorder, header, read_cells, write_cells
 cells, index = pathlib.Path("cells"), pathlib.Path("index.tsv")
 file = cells / "torch.tsv.gz"

@@ -29,13 +29,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from castwise import array_api
-    from castwise.auditing.enforcing.contexts import audit
-    from castwise.auditing.enforcing.decorated import audited
-    from castwise.auditing.enforcing.enforce import enforce
-    from castwise.engine.ask import resolve
+    from castwise.arrays.apply import apply
+    from castwise.arrays.counting import count_casts
+    from castwise.arrays.tensor import Tensor, asarray
+    from castwise.arrays.variable import Variable
+    from castwise.auditing.enforce import audit, audited, enforce
+    from castwise.catalog.dialects import current, dialects, load_dialect, set_default, use
+    from castwise.catalog.dialects import dialect_named as dialect
+    from castwise.engine.ask import can_cast, promote_types, resolve, result_type
     from castwise.engine.decision import Cast, Decision
-    from castwise.engine.explaining.explain import explain
-    from castwise.engine.types import can_cast, promote_types, result_type
+    from castwise.engine.explain import explain
     from castwise.errors import (
         CastwiseError,
         NearestVersionWarning,
@@ -44,26 +47,19 @@ if TYPE_CHECKING:
         ScalarRangeError,
         UsageError,
     )
-    from castwise.execute.calling.apply import apply
-    from castwise.execute.calling.counting import count_casts
-    from castwise.execute.tensor import Tensor, asarray
-    from castwise.execute.variable import Variable
     from castwise.frameworks.implicit_promotion import ImplicitPromotion
+    from castwise.graph.compile import compile
     from castwise.graph.graph import Graph, load_graph
-    from castwise.graph.tracing.compile import compile
-    from castwise.graph.tracing.trace import trace
+    from castwise.graph.trace import trace
     from castwise.kernels.threads import get_threads, set_threads
-    from castwise.report.diff.diff import diff
-    from castwise.report.lattice.lattice import lattice
-    from castwise.report.table.table import table
-    from castwise.rules.catalog import dialect_named as dialect
-    from castwise.rules.catalog import dialects, load_dialect
-    from castwise.rules.default import current, set_default, use
+    from castwise.report.diff import diff
+    from castwise.report.lattice import lattice
+    from castwise.report.table import table
     from castwise.rules.dialect import Dialect
     from castwise.rules.rule import Rule
-    from castwise.vocab.describing import describe
     from castwise.vocab.dtypes import DType
     from castwise.vocab.live import to_dtype as dtype
+    from castwise.vocab.notation import describe
     from castwise.vocab.operands import Operand
     from castwise.vocab.ops import declare_op, ops
 
@@ -88,37 +84,37 @@ __all__ = [  # noqa: RUF022
 # Public name -> module and name there.
 _NAMES = {
     "resolve": "engine.ask.resolve",
-    "explain": "engine.explaining.explain.explain",
-    "result_type": "engine.types.result_type",
-    "promote_types": "engine.types.promote_types",
-    "can_cast": "engine.types.can_cast",
-    "dialects": "rules.catalog.dialects",
-    "dialect": "rules.catalog.dialect_named",
+    "explain": "engine.explain.explain",
+    "result_type": "engine.ask.result_type",
+    "promote_types": "engine.ask.promote_types",
+    "can_cast": "engine.ask.can_cast",
+    "dialects": "catalog.dialects.dialects",
+    "dialect": "catalog.dialects.dialect_named",
     "ops": "vocab.ops.ops",
     "dtype": "vocab.live.to_dtype",
-    "describe": "vocab.describing.describe",
-    "table": "report.table.table.table",
-    "diff": "report.diff.diff.diff",
-    "lattice": "report.lattice.lattice.lattice",
-    "use": "rules.default.use",
-    "set_default": "rules.default.set_default",
-    "current": "rules.default.current",
-    "load_dialect": "rules.catalog.load_dialect",
+    "describe": "vocab.notation.describe",
+    "table": "report.table.table",
+    "diff": "report.diff.diff",
+    "lattice": "report.lattice.lattice",
+    "use": "catalog.dialects.use",
+    "set_default": "catalog.dialects.set_default",
+    "current": "catalog.dialects.current",
+    "load_dialect": "catalog.dialects.load_dialect",
     "ImplicitPromotion": "frameworks.implicit_promotion.ImplicitPromotion",
-    "asarray": "execute.tensor.asarray",
-    "Tensor": "execute.tensor.Tensor",
-    "Variable": "execute.variable.Variable",
-    "apply": "execute.calling.apply.apply",
-    "count_casts": "execute.calling.counting.count_casts",
+    "asarray": "arrays.tensor.asarray",
+    "Tensor": "arrays.tensor.Tensor",
+    "Variable": "arrays.variable.Variable",
+    "apply": "arrays.apply.apply",
+    "count_casts": "arrays.counting.count_casts",
     "set_threads": "kernels.threads.set_threads",
     "get_threads": "kernels.threads.get_threads",
-    "trace": "graph.tracing.trace.trace",
-    "compile": "graph.tracing.compile.compile",
+    "trace": "graph.trace.trace",
+    "compile": "graph.compile.compile",
     "Graph": "graph.graph.Graph",
     "load_graph": "graph.graph.load_graph",
-    "audit": "auditing.enforcing.contexts.audit",
-    "audited": "auditing.enforcing.decorated.audited",
-    "enforce": "auditing.enforcing.enforce.enforce",
+    "audit": "auditing.enforce.audit",
+    "audited": "auditing.enforce.audited",
+    "enforce": "auditing.enforce.enforce",
     "declare_op": "vocab.ops.declare_op",
     "Dialect": "rules.dialect.Dialect",
     "Rule": "rules.rule.Rule",

@@ -1,4 +1,4 @@
-"""The shape of the source: import direction, sizes, and where frameworks may be named."""
+"""The shape of the source: import direction, and where frameworks may be named."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 import functools
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -100,7 +99,7 @@ def test_no_module_loads_a_framework_when_it_is_imported() -> None:
     frameworks = [name for name in HEAVY if name not in ("click", "rich")]
     code = (
         "import importlib, pkgutil, sys, castwise\n"
-        "heavy = ('.backends.', '.kernels.llvm.', '.kernels.triton.')\n"
+        "heavy = ('.backends.', '.kernels.llvm', '.kernels.processor', '.kernels.triton')\n"
         "for found in pkgutil.walk_packages(castwise.__path__, 'castwise.'):\n"
         "    is_heavy = found.name.endswith('__main__') or any(p in found.name for p in heavy)\n"
         "    if not is_heavy:\n"
@@ -108,46 +107,6 @@ def test_no_module_loads_a_framework_when_it_is_imported() -> None:
         f"print(sorted(set({frameworks}) & set(sys.modules)))"
     )
     assert run(code) == "[]"
-
-
-@each("file", FILES)
-def test_no_file_is_over_400_lines(file: Path) -> None:
-    assert len(file.read_text(encoding="utf-8").splitlines()) <= 400
-
-
-def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield node
-
-
-@each("file", FILES)
-def test_no_function_is_over_60_lines(file: Path) -> None:
-    long = {
-        f.name: size
-        for f in functions(parsed(file))
-        if (size := (f.end_lineno or f.lineno) - f.lineno + 1) > 60
-    }
-    assert long == {}
-
-
-# Folders that hold things of one kind, one file each: chapters of the standard, frameworks, steps.
-OF_ONE_KIND = {"array_api", "auditing/hooks", "conformance/recorders", "engine/steps", "frameworks"}
-
-
-def test_no_folder_has_over_16_files_of_several_kinds() -> None:
-    counts = Counter(place(file.parent) for file in FILES if file.name != "__init__.py")
-    assert {folder for folder, count in counts.items() if count > 16} == OF_ONE_KIND
-
-
-# These have a part for each step of the engine, and what an op computes.
-BY_STEP = {"Rule", "Plan"}
-
-
-def test_no_record_has_over_16_fields() -> None:
-    classes = [n for file in FILES for n in parsed(file).body if isinstance(n, ast.ClassDef)]
-    wide = [c.name for c in classes if sum(isinstance(n, ast.AnnAssign) for n in c.body) > 16]
-    assert set(wide) == BY_STEP
 
 
 def test_no_module_is_a_drawer_for_everything() -> None:
@@ -161,14 +120,8 @@ def may_name_frameworks(file: Path) -> bool:
     return (
         name.startswith("frameworks/")
         or name in ("vocab/live.py", "vocab/spellings.py")
-        or name.startswith(
-            (
-                "conformance/recorders/",
-                "conformance/programs/speakers/",
-                "conformance/through/frameworks/",
-            )
-        )
-        or name.startswith(("auditing/hooks/", "execute/backends/", "loaded/modes/"))
+        or name.startswith(("conformance/recorders/", "conformance/compilers/"))
+        or name.startswith(("auditing/hooks/", "arrays/backends/"))
     )
 
 
@@ -180,9 +133,8 @@ ROLE_IN_TEXT = re.compile(r"NumPy (0-d )?(array|scalar)s?|^numpy\.[a-z_]+$")  # 
 ALLOWED = {
     "vocab/operands.py": {"is_numpy"},  # the name of a field
     "vocab/notation.py": {"numpy."},  # how the np. mark of the role is written in full
-    "conformance/__main__.py": {"torch"},  # an example in the help text
-    "rules/files/custom.py": {"base = 'numpy'"},  # an example in messages
-    "rules/default.py": {"numpy"},  # the default dialect
+    "catalog/toml.py": {"base = 'numpy'"},  # an example in messages
+    "catalog/dialects.py": {"numpy"},  # the default dialect
 }  # fmt: skip
 
 
@@ -253,31 +205,6 @@ def test_every_folder_tells_what_it_holds() -> None:
     """The map in docs/how-it-works.md is made of these."""
     inits = [file for file in FILES if file.name == "__init__.py"]
     assert [f for f in inits if not ast.get_docstring(parsed(f))] == []
-
-
-# The files of engine/ that read a part of a plan: those of its name, and what they say in words.
-READERS = {
-    "accepts": "refusals steps/accepts steps/condition",
-    "numbers": "joins scalars steps/cast_lists steps/conversion steps/lists steps/numbers",
-    "arrays": "scalars steps/arrays steps/composed steps/lists",
-    "numpy": "steps/numpy_operands",
-    "range": "steps/numbers steps/ranges",
-    "exponent": "steps/exponents",
-    "weakness": "steps/weakness",
-    "writes": "steps/forms steps/writes",
-    "arguments": "steps/arguments",
-}
-
-
-def test_the_parts_of_a_plan_are_read_by_the_files_of_their_names() -> None:
-    reading: dict[str, set[str]] = {part: set() for part in READERS}
-    for file in (SOURCE / "engine").rglob("*.py"):
-        name = file.relative_to(SOURCE / "engine").with_suffix("").as_posix()
-        for node in ast.walk(parsed(file)):
-            is_part = isinstance(node, ast.Attribute) and node.attr in READERS
-            if is_part and isinstance(node.value, ast.Name) and node.value.id == "plan":
-                reading[node.attr].add(name)
-    assert reading == {part: set(files.split()) for part, files in READERS.items()}
 
 
 STARTS = re.compile(

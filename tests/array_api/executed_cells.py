@@ -13,15 +13,13 @@ import numpy as np
 
 import castwise as cw
 from castwise import array_api as xp
-from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS
-from castwise.conformance.layer_operands import product_equation
-from castwise.conformance.operand import Spec, read_operand
-from castwise.conformance.recorder import Cell
+from castwise.arrays.functions import standard_name
+from castwise.arrays.tensor import Tensor
+from castwise.conformance.questions import Spec, product_equation, read_operand
+from castwise.conformance.recorder import AUGMENTED_OPERATORS, OPERATORS, Cell
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
-from castwise.execute.functions.lookup import standard_name
-from castwise.execute.tensor import Tensor
 from castwise.rules.dialect import Dialect
-from castwise.vocab.cell_words import NO_KERNEL, OUT_OF_RANGE, REFUSED
+from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
 
 NOT_COMPUTED = "not computed"
 _LACKING = re.compile(

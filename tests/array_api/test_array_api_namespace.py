@@ -10,8 +10,7 @@ import pytest
 
 import castwise as cw
 from castwise import array_api as xp
-from castwise.execute.functions.alike import LIKE
-from castwise.execute.functions.lookup import standard_name
+from castwise.arrays.functions import LIKE, standard_name
 from castwise.vocab.ops import OPS
 
 strict = pytest.importorskip("array_api_strict")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from executed_cells import NOT_COMPUTED, can_be_executed, executed, in_silence
 
 import cells
+from castwise.catalog.dialects import dialect_named
 from castwise.conformance.differences import difference_at
 from castwise.conformance.recorder import Cell
-from castwise.rules.catalog import dialect_named
-from castwise.vocab.cell_words import REFUSED
+from castwise.vocab.notation import REFUSED
 from cells import Recorded
 
 STANDARDS_OWN = "array-api"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.records.runs import Options
-from castwise.auditing.running.launch import run_audited
+from castwise.auditing.audited import Audit, audit_of
+from castwise.auditing.launch import run_audited
+from castwise.auditing.records import Options
 from processes import finished
 
 

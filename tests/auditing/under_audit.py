@@ -11,12 +11,10 @@ from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
 
-from castwise.auditing.noting import makers
-from castwise.auditing.records.runs import Options
-from castwise.auditing.records.seen import Seen
-from castwise.auditing.running import saved
-from castwise.auditing.running.main_file import prepared
-from castwise.auditing.running.starting import environment, write_options
+from castwise.auditing import arrays, saved
+from castwise.auditing.compile import prepared
+from castwise.auditing.launch import environment, write_options
+from castwise.auditing.records import Options, Seen
 from processes import finished
 
 
@@ -115,5 +113,5 @@ def same_script(source: str, cwd: Path, *arguments: str) -> Outcome:
 
 def forget_makers() -> None:
     """Forgets where every array was made, so that tests do not see each other's."""
-    makers.MADE.clear()
-    makers._scalars.clear()
+    arrays.MADE.clear()
+    arrays._scalars.clear()

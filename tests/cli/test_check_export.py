@@ -207,7 +207,7 @@ def test_files_that_are_not_what_they_should_be(
 def test_a_missing_package_is_named(
     capsys: Captured, agreeing: str, reference: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from castwise.conformance.through import onnx_models
+    from castwise.conformance import onnx_models
 
     monkeypatch.setattr(onnx_models, "find_spec", lambda name: None)
     ran = Ran(capsys, "check-export", agreeing, f"{reference}:grown")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from castwise.cli.auditing.audit import audit
+from castwise.cli.audit import audit
 from processes import finished
 
 yaml = pytest.importorskip("yaml")

@@ -15,9 +15,9 @@ import pytest
 from ran import Ran
 
 from castwise import __version__
-from castwise.report.answers.two_processes import MANY
-from castwise.rules.catalog import dialects
-from castwise.rules.releases.layers import layers
+from castwise.catalog.dialects import dialects
+from castwise.catalog.releases import layers
+from castwise.report.answers import MANY
 from processes import started
 
 COMMANDS = (
@@ -203,8 +203,8 @@ def test_diff(capsys: pytest.CaptureFixture[str]) -> None:
 def test_diff_of_all(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("castwise.rules.catalog.dialects", lambda: ("numpy", "numpy@1"))
-    monkeypatch.setattr("castwise.report.distances.distances.OPS", "add")
+    monkeypatch.setattr("castwise.catalog.dialects.dialects", lambda: ("numpy", "numpy@1"))
+    monkeypatch.setattr("castwise.report.distances.OPS", "add")
     ran = Ran(capsys, "diff", "--all")
     assert ran.status == 0
     assert "\nnumpy\n14 numpy@1\n" in ran.out

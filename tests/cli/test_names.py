@@ -13,7 +13,7 @@ from ran import Ran
 
 from castwise import dialects, ops
 from castwise.cli.main import cli
-from castwise.report.answers.json_lines import answer_line
+from castwise.report.answers import answer_line
 from processes import finished
 
 
@@ -42,7 +42,7 @@ def test_explain_without_a_dialect_takes_that_of_the_process(
     ran = Ran(capsys, "explain", "int32[3] + 5.5")
     assert ran.status == 2
     assert "Name one, as in castwise explain numpy 'int32[3] + 5.5', or set `dialect`" in ran.err
-    monkeypatch.setattr("castwise.rules.default.of_process", [])
+    monkeypatch.setattr("castwise.catalog.dialects.of_process", [])
     monkeypatch.setenv("CASTWISE_DIALECT", "torch")
     assert Ran(capsys, "explain", "int32[3] + 5.5").out.startswith("int32[3] + 5.5 in torch is")
 
@@ -238,7 +238,7 @@ def test_completion_loads_nothing_heavy() -> None:
         "from castwise.cli.main import main\n"
         "try:\n    main()\n"
         "except SystemExit:\n"
-        "    heavy = {'numpy', 'torch', 'rich', 'castwise.engine.decide', 'castwise.execute'}\n"
+        "    heavy = {'numpy', 'torch', 'rich', 'castwise.engine.decide', 'castwise.arrays'}\n"
         "    print(sorted(heavy & set(sys.modules)))\n"
     )
     lines = finished([sys.executable, "-c", code], check=True).stdout.splitlines()

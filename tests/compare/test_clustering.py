@@ -7,7 +7,7 @@ from itertools import combinations, pairwise, permutations
 
 import pytest
 
-from castwise.compare.clustering import Between, Cluster, Merge, clustered, members
+from castwise.comparing.distances import Between, Cluster, Merge, clustered, members
 
 
 def on_a_line(places: dict[str, float]) -> Between:

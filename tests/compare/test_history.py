@@ -7,10 +7,9 @@ import json
 import pytest
 
 import castwise as cw
-from castwise.compare.history import KINDS, Change, history, released_after
-from castwise.report.history.formats import HISTORY_FORMATS, history_json
-from castwise.report.history.text import history_text
-from castwise.rules.releases.layers import LayerCell
+from castwise.catalog.releases import LayerCell
+from castwise.comparing.history import KINDS, Change, history, released_after
+from castwise.report.history import HISTORY_FORMATS, history_json, history_text
 
 
 def test_the_newest_release_is_first() -> None:

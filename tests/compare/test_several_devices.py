@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from castwise.compare.through import compare_through, prepared, transformation_named
-from castwise.conformance.grid import GridQuestion
+from castwise.catalog.dialects import dialect_named
+from castwise.comparing.verify import compare_through, prepared, transformation_named
+from castwise.conformance.questions import GridQuestion
 from castwise.errors import UsageError
-from castwise.report.verify.through import through_json
-from castwise.rules.catalog import dialect_named
+from castwise.report.verify import through_json
 from processes import finished, started
 
 LIMIT = 300  # seconds
@@ -141,7 +141,7 @@ def test_devices_cannot_be_added_to_jax_once_it_runs() -> None:
     pytest.importorskip("jax")
     program = (
         "import jax; jax.numpy.ones(3)\n"
-        "from castwise.compare.through import transformation_named\n"
+        "from castwise.comparing.verify import transformation_named\n"
         "transformation_named('jax', 'sharded')"
     )
     done = finished([sys.executable, "-c", program], timeout=LIMIT)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from castwise.compare.distances import Distance, DistancesData, count, distances_data
-from castwise.compare.telling import alike, telling_ops
+from castwise.catalog.dialects import dialect_named
+from castwise.comparing.distances import (
+    Distance,
+    DistancesData,
+    alike,
+    count,
+    distances_data,
+    telling_ops,
+)
 from castwise.engine.ask import resolve
-from castwise.report.diff.diff import diff
-from castwise.report.distances.distances import distances
-from castwise.rules.catalog import dialect_named
+from castwise.report.diff import diff
+from castwise.report.distances import distances
 from castwise.vocab.ops import ops
 
 AUTOCAST = ["torch", "torch:autocast=bfloat16", "torch:autocast=float16"]
@@ -59,9 +65,9 @@ def test_a_dialect_is_told_apart_from_itself_by_nothing() -> None:
 
 
 def test_modes_are_compared_where_they_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("castwise.report.distances.distances.OPS", "add")
+    monkeypatch.setattr("castwise.report.distances.OPS", "add")
     monkeypatch.setattr(
-        "castwise.report.distances.distances.telling_ops", lambda dialects: ("matmul", "prod")
+        "castwise.report.distances.telling_ops", lambda dialects: ("matmul", "prod")
     )
     asked: list[object] = []
     found = distances([*AUTOCAST[:2], "numpy"], asked.append)

@@ -12,19 +12,23 @@ from typing import Any
 
 import pytest
 
-from castwise.compare.through import (
+from castwise.comparing.verify import (
     KINDS,
     ThroughComparison,
     compare_through,
     recorder_of_values,
     transformation_named,
 )
+from castwise.conformance import onnx_models
 from castwise.conformance.recorder import find_recorder
-from castwise.conformance.through import onnx_models
-from castwise.conformance.through.asking import is_result, questions_through, sampled
-from castwise.conformance.through.transformation import known_transformations
+from castwise.conformance.through import (
+    is_result,
+    known_transformations,
+    questions_through,
+    sampled,
+)
 from castwise.errors import UsageError
-from castwise.report.verify.through import through_html, through_json, through_text
+from castwise.report.verify import through_html, through_json, through_text
 
 
 def compared(framework: str, through: str, *ops: str, most: int | None = None) -> ThroughComparison:

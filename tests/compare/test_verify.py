@@ -9,15 +9,14 @@ from typing import Any
 
 import pytest
 
-from castwise.compare.verify import agrees, answer_for, recorder_for, verify
-from castwise.conformance.grid import Scope
+from castwise.catalog.dialects import dialect_named, dialects
+from castwise.comparing.verify import agrees, answer_for, recorder_for, verify
+from castwise.conformance.questions import Scope
 from castwise.conformance.recorder import Cell, recorded_dialects
 from castwise.conformance.recorders.numpy import NumpyRecorder
 from castwise.errors import UsageError
-from castwise.report.terminal.progress import progress
-from castwise.report.verify.html import verification_html
-from castwise.report.verify.text import verification_json, verification_text
-from castwise.rules.catalog import dialect_named, dialects
+from castwise.report.terminal import progress
+from castwise.report.verify import verification_html, verification_json, verification_text
 
 
 class AlwaysFloat32:
@@ -158,7 +157,7 @@ def test_a_bar_is_shown_on_a_terminal_alone(
         assert on_question is not None
         on_question(0)
     assert capsys.readouterr().err == ""  # it was quick
-    monkeypatch.setattr("castwise.report.terminal.progress._PATIENCE", 0)
+    monkeypatch.setattr("castwise.report.terminal._PATIENCE", 0)
     with progress("Asking", 1000) as on_question:
         assert on_question is not None
         for question in range(1000):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
-from castwise.conformance.grid import Scope
+from castwise.conformance.questions import Scope
 from castwise.conformance.recorder import LostDeviceError
 
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import pytest
 
-from castwise.compare.verify import unequal_dtypes
+from castwise.catalog.dialects import dialect_named
+from castwise.comparing.verify import unequal_dtypes
 from castwise.conformance.dtype_lists import dtypes_taken
-from castwise.conformance.grid import Scope
+from castwise.conformance.questions import Scope
 from castwise.conformance.recorder import find_recorder, frameworks, recorded_dialects
-from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import DTYPES
 
 DIALECTS = [name for framework in frameworks() for name in recorded_dialects(framework)]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from castwise.conformance.layers.__main__ import chained, layer_of, main, read_recording
+from castwise.catalog.dialects import dialect_named
 from castwise.conformance.recorder import Cell, write_cells
-from castwise.rules.catalog import dialect_named
+from layers import chained, layer_of, main, read_recording
 
 
 def written(path: Path, version: str, **answers: str) -> Path:

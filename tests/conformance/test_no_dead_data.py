@@ -8,18 +8,16 @@ from collections.abc import Iterator
 import pytest
 
 import cells
+from castwise.catalog.dialects import dialect_named
 from castwise.conformance.recorder import Cell
 from castwise.engine.decide import decide
 from castwise.engine.decision import Question, Refusal
 from castwise.engine.plan import plan_of
-from castwise.engine.recorded.cells import question_of_cell
-from castwise.engine.steps.composed import composition
-from castwise.engine.steps.forms import rebinds
-from castwise.rules.catalog import dialect_named
-from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_data import parse_edges
-from castwise.rules.parts import Joins
-from castwise.rules.rule import Rule, combined, given_fields, without
+from castwise.engine.recorded import question_of_cell
+from castwise.engine.results import composition
+from castwise.engine.writes import rebinds
+from castwise.rules.dialect import Dialect, parse_edges
+from castwise.rules.rule import Joins, Rule, combined, given_fields, without
 from cells import Group, Recorded
 
 WORDS = ("because",)  # only shown to people, decides nothing

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from losing import LosingPart
 
-from castwise.conformance import process
-from castwise.conformance.__main__ import unanswered_text
-from castwise.conformance.grid import GridQuestion
-from castwise.conformance.process import Lost, Part, Unanswered, asked_apart
+import own_process as process
+from castwise.conformance.questions import GridQuestion
 from castwise.conformance.recorder import Cell, NoAnswer, cells, find_recorder
+from own_process import Lost, Part, Unanswered, asked_apart
+from record import unanswered_text
 
 
 def test_a_lost_process_loses_one_question_each(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from castwise.conformance.through.ranks import LostProcessError, NotAllFailedError, Ranks
+from castwise.conformance.ranks import LostProcessError, NotAllFailedError, Ranks
 from castwise.errors import UsageError
 
 

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 import cells
-from castwise.compare.verify import agrees
+from castwise.catalog.dialects import dialect_named
+from castwise.comparing.verify import agrees
 from castwise.conformance.differences import Difference, difference_at, differences
-from castwise.conformance.index import index_of
-from castwise.conformance.operand import read_operand
+from castwise.conformance.questions import read_operand
 from castwise.conformance.recorder import Cell
-from castwise.rules.catalog import dialect_named
-from castwise.rules.recorded import RECORDED_CELLS, recorded_cells
+from castwise.rules.dialect import RECORDED_CELLS, recorded_cells
 from castwise.vocab.ops import OPS
+from index import index_of
 
 
 def test_there_are_recorded_cells() -> None:

@@ -8,11 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from castwise.conformance.__main__ import main
-from castwise.conformance.chosen_operands import chosen_operands
 from castwise.conformance.differences import difference_at
-from castwise.conformance.grid import GridQuestion, Scope, is_about, questions
-from castwise.conformance.operand import Spec, read_operand
+from castwise.conformance.questions import (
+    GridQuestion,
+    Scope,
+    Spec,
+    chosen_operands,
+    is_about,
+    questions,
+    read_operand,
+)
 from castwise.conformance.recorder import (
     Cell,
     Recorder,
@@ -26,6 +31,7 @@ from castwise.conformance.recorder import (
     write_cells,
 )
 from cells import FILES, Recorded, recorded
+from record import main
 
 
 def installed(framework: str, mode: str = "") -> Recorder:

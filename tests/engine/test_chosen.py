@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.loaded.dialects import dialect_of_loaded
+from castwise.catalog.dialects import dialect_of_loaded
 
 
 def dialect_of(*operands: Any, **parts: Any) -> str:

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 import castwise as cw
 from castwise.engine.ask import question_in
-from castwise.engine.explaining.parts import taken_apart
-from castwise.engine.explaining.python_numbers import computed
-from castwise.engine.explaining.shapes import broadcast
-from castwise.vocab.expressions import MOST_OPS, Expression, parse_expression
+from castwise.engine.explain import broadcast, computed, taken_apart
+from castwise.vocab.notation import MOST_OPS, Expression, parse_expression
 from castwise.vocab.operands import Operand
 
 

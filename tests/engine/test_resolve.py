@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import castwise as cw
 import cells
 from castwise.engine import ask
-from castwise.engine.ask import question_of
+from castwise.engine.ask import find_op, question_of
 from castwise.engine.decide import decide
 from castwise.engine.decision import (
     HAZARDS,
@@ -28,7 +28,6 @@ from castwise.engine.decision import (
     cast_between,
     cast_text,
 )
-from castwise.engine.op_names import find_op
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.ops import OPS
 

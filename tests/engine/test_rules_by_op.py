@@ -6,10 +6,8 @@ import pytest
 
 import castwise as cw
 from castwise.engine.ask import answer, question_in
-from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Becomes, Evidence, Joining
-from castwise.rules.parts import Accepts, Arrays, Composed, Joins, Numbers
-from castwise.rules.rule import Rule
+from castwise.rules.dialect import Becomes, Dialect, Evidence, Joining
+from castwise.rules.rule import Accepts, Arrays, Composed, Joins, Numbers, Rule
 
 MIXED = Dialect(
     framework="mixed",

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.engine import types
+from castwise.engine import ask
 from castwise.vocab.dtypes import dtype
 
 NUMPY = "numpy" if int(np.__version__.partition(".")[0]) >= 2 else "numpy@1"
@@ -158,13 +158,13 @@ def test_a_cached_answer_is_not_that_of_another_framework() -> None:
 
 
 def test_the_cache_of_live_arrays_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(types, "CACHE_SIZE", 20)
-    monkeypatch.setattr(types, "_known", {})
+    monkeypatch.setattr(ask, "CACHE_SIZE", 20)
+    monkeypatch.setattr(ask, "_known", {})
     arrays = [np.zeros(3, numpy_dtype(n)) for n in NATIVE_NAMES]
     for a, b in itertools.product(arrays, repeat=2):
         cw.result_type(a, b, dialect="numpy")
-        assert len(types._known) <= 20
-    assert types._known
+        assert len(ask._known) <= 20
+    assert ask._known
 
 
 def test_dask_arrays_are_asked_without_computing() -> None:
@@ -224,9 +224,9 @@ def test_a_dtype_the_dialect_lacks() -> None:
 
 @pytest.mark.parametrize("dialect", ["nope", ""])
 def test_an_unknown_dialect_is_a_usage_error(dialect: str) -> None:
-    for ask in (cw.result_type, cw.promote_types, cw.can_cast):
+    for question in (cw.result_type, cw.promote_types, cw.can_cast):
         with pytest.raises(cw.UsageError, match="unknown dialect"):
-            ask("int8", "int8", dialect=dialect)
+            question("int8", "int8", dialect=dialect)
 
 
 def test_live_things_that_are_no_arrays_are_described_as_ever() -> None:

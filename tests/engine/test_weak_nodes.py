@@ -8,10 +8,8 @@ import pytest
 
 import castwise as cw
 from castwise.engine.ask import answer, question_in
-from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Becomes, Evidence, Joining
-from castwise.rules.parts import Arrays, NumPyOperands, Weakness, Writes
-from castwise.rules.rule import Rule
+from castwise.rules.dialect import Becomes, Dialect, Evidence, Joining
+from castwise.rules.rule import Arrays, NumPyOperands, Rule, Weakness, Writes
 
 LATTICE = Dialect(
     framework="lattice",

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from castwise.execute.calling import ops
-from castwise.execute.fusing import kernels
+from castwise.arrays import apply, fusing
 
 
 def _forget() -> None:
     """Drops what is prepared: it knows from which size on kernels are used."""
-    ops._known.clear()
-    ops.forget_all()
+    apply._known.clear()
+    apply.forget_all()
 
 
 @pytest.fixture
@@ -22,7 +21,7 @@ def kernels_from(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], No
     """Sets the size from which kernels are used; they are compiled at once."""
 
     def from_size(size: int) -> None:
-        monkeypatch.setitem(kernels.COSTS, "cpu", kernels.Costs(size, 0))
+        monkeypatch.setitem(fusing.COSTS, "cpu", fusing.Costs(size, 0))
         _forget()
 
     yield from_size

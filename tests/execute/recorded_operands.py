@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 import castwise as cw
-from castwise.conformance.operand import read_operand
-from castwise.execute.backend import backend_named
-from castwise.execute.tensor import Tensor
+from castwise.arrays.backend import backend_named
+from castwise.arrays.tensor import Tensor
+from castwise.conformance.questions import read_operand
 from castwise.vocab.dtypes import dtype
 
 NUMPY = backend_named("numpy")

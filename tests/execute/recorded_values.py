@@ -14,23 +14,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS
-from castwise.conformance.grid import JOINS, REDUCTIONS
-from castwise.conformance.recorder import Cell, read_cells
-from castwise.conformance.values.held import numpy_array, numpy_held
-from castwise.conformance.values.agreement import agrees
-from castwise.conformance.values.grid import CAST, LOSSES, PRODUCTS
-from castwise.conformance.values.notation import Held, read_held
-from castwise.conformance.values.recorder import ZERO_DIVISION
+from castwise.arrays.apply import apply, update
+from castwise.arrays.tensor import Tensor, asarray
+from castwise.catalog.dialects import dialect_named
+from castwise.conformance.questions import JOINS, LOSSES, REDUCTIONS
+from castwise.conformance.recorder import (
+    AUGMENTED_OPERATORS,
+    OPERATORS,
+    ZERO_DIVISION,
+    Cell,
+    read_cells,
+)
+from castwise.conformance.values import (
+    CAST,
+    PRODUCTS,
+    Held,
+    agrees,
+    numpy_array,
+    numpy_held,
+    read_held,
+)
 from castwise.errors import CastwiseError, ScalarRangeError
-from castwise.execute.calling.apply import apply
-from castwise.execute.calling.in_place import update
-from castwise.execute.tensor import Tensor, asarray
-from castwise.rules.catalog import dialect_named
 from castwise.rules.dialect import Dialect
-from castwise.rules.value_words import WRAPS_ON
+from castwise.rules.values import WRAPS_ON
 from castwise.vocab.architecture import architecture
-from castwise.vocab.cell_words import OUT_OF_RANGE
+from castwise.vocab.notation import OUT_OF_RANGE
 
 held_in = functools.cache(read_held)  # most operands are in many cells
 FOLDER = Path(__file__).parents[2] / "conformance" / "values"

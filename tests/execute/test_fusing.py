@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 import castwise as cw
+from castwise.arrays import apply, fusing
 from castwise.errors import DivisionByZeroError
-from castwise.execute.calling import ops
-from castwise.execute.fusing import kernels
 
 pytest.importorskip("llvmlite")
 SIZE = 100
@@ -28,7 +27,7 @@ class Runs:
     """Counts the runs of kernels."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from castwise.kernels.llvm import kernels as processor
+        from castwise.kernels import processor
 
         self.count, call = 0, processor.Launch.__call__
 
@@ -67,7 +66,7 @@ def test_a_kernel_is_compiled_only_after_some_work(
     runs: Runs, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     monkeypatch.setenv("CASTWISE_CACHE", str(tmp_path))
-    monkeypatch.setitem(kernels.COSTS, "cpu", kernels.Costs(SIZE, 3 * SIZE))
+    monkeypatch.setitem(fusing.COSTS, "cpu", fusing.Costs(SIZE, 3 * SIZE))
     x, y = made("int16", "torch"), made("uint8", "torch")
     counts = []
     for _ in range(5):
@@ -85,16 +84,16 @@ def forget(processor: Any) -> None:
 def test_a_kernel_on_disk_is_used_at_once(
     runs: Runs, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
-    from castwise.kernels.llvm import kernels as processor
+    from castwise.kernels import processor
 
     monkeypatch.setenv("CASTWISE_CACHE", str(tmp_path))
     x, y = made("int32", "torch"), made("uint8", "torch")
     forget(processor)
     x - y
     forget(processor)
-    monkeypatch.setitem(kernels.COSTS, "cpu", kernels.Costs(SIZE, 1 << 60))
-    ops._known.clear()
-    ops.forget_all()
+    monkeypatch.setitem(fusing.COSTS, "cpu", fusing.Costs(SIZE, 1 << 60))
+    apply._known.clear()
+    apply.forget_all()
     x - y
     assert runs.count == 2
 
@@ -164,7 +163,7 @@ def test_threads_write_into_arrays_in_different_orders() -> None:
     shape = (256, 300)
     x = cw.asarray(np.arange(256 * 300).reshape(shape) % 100, dtype="int8", dialect="torch")
     y = cw.asarray(np.ones(shape), dtype="float32", dialect="torch")
-    program = ops.prepare("add", (x, y), "operator")._fused.program  # type: ignore[union-attr]
+    program = apply.prepare("add", (x, y), "operator")._fused.program  # type: ignore[union-attr]
     expected = (x + y).numpy()
 
     def write(number: int) -> None:
@@ -215,7 +214,7 @@ def test_shapes_that_do_not_fit_are_the_library_s_error() -> None:
 def test_a_kernel_that_cannot_be_compiled_is_told_once(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from castwise.kernels.llvm import kernels as processor
+    from castwise.kernels import processor
 
     monkeypatch.setenv("CASTWISE_CACHE", "off")
     monkeypatch.setattr(processor, "generated", lambda *given: "no IR")
@@ -229,5 +228,5 @@ def test_a_kernel_that_cannot_be_compiled_is_told_once(
 
 
 def test_without_kernels_everything_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "are_there", lambda: False)
+    monkeypatch.setattr(fusing, "are_there", lambda: False)
     assert (made("int8", "torch") + made("float16", "torch")).dtype == "float16"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import castwise as cw
-from castwise.execute.backend import backend_named, backend_names
-from castwise.execute.gradients import RecordsGradients
+from castwise.arrays.backend import backend_named, backend_names
+from castwise.arrays.operators import RecordsGradients
 
 torch = pytest.importorskip("torch")
 

@@ -14,7 +14,7 @@ import pytest
 from recorded_operands import live_operand
 
 import castwise as cw
-from castwise.conformance.calls import OPERATORS
+from castwise.conformance.recorder import OPERATORS
 
 
 def tensor(values: Any, dtype: str, dialect: str | None = "torch") -> cw.Tensor:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from castwise.report.explorer.groups import forms_of
-from castwise.report.explorer.kinds import COMMON_DTYPES, weak_dtypes
+from castwise.report.explorer.questions import COMMON_DTYPES, forms_of, weak_dtypes
 from castwise.rules.dialect import Dialect
 from castwise.vocab.ops import OPS, Op
 

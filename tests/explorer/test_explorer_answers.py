@@ -8,11 +8,11 @@ from typing import Any
 
 from random_questions import RandomQuestions
 
+from castwise.catalog.dialects import dialect_named
 from castwise.engine.ask import question_in
 from castwise.engine.decide import told
 from castwise.engine.decision import Decision
 from castwise.errors import UsageError
-from castwise.rules.catalog import dialect_named
 
 # More of them, with other seeds, when the explorer itself was changed.
 COUNT = int(os.environ.get("CASTWISE_EXPLORER_ANSWERS", "10000"))

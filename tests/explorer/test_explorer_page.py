@@ -13,11 +13,11 @@ import pytest
 from random_questions import RandomQuestions
 
 import castwise as cw
+from castwise.catalog.dialects import dialect_named
 from castwise.engine.ask import question_in
 from castwise.engine.decide import told
 from castwise.engine.decision import Decision
-from castwise.engine.tracebacks.read import read_traceback
-from castwise.rules.catalog import dialect_named
+from castwise.engine.tracebacks import read_traceback
 from conftest import settled
 from recorded_messages import recorded
 

@@ -8,7 +8,7 @@ import pytest
 
 import castwise as cw
 from asking import result
-from castwise.conformance.grid import GridQuestion
+from castwise.conformance.questions import GridQuestion
 from castwise.conformance.recorder import ask, find_recorder
 from castwise.engine.ask import answer, question_in
 

@@ -7,12 +7,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from castwise.execute.backend import backend_named
-from castwise.graph.onnx.support import count_of_operands
+from castwise.arrays.backend import backend_named
 from castwise.graph.program import Program
-from castwise.graph.running.run import run_program
+from castwise.graph.run import run_program
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.ops import OPS
+from onnx_support import count_of_operands
 
 NUMPY = backend_named("numpy")
 # Families in which castwise's values are rounded once, or not at all: bit-equal.

@@ -10,8 +10,8 @@ import pytest
 
 import castwise as cw
 import cells
-from castwise.graph.onnx.support import computing_ops, count_of_operands
 from castwise.vocab.ops import OPS
+from onnx_support import computing_ops, count_of_operands
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 MASK = np.asarray([True, False, True])

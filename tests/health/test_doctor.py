@@ -9,11 +9,23 @@ from pathlib import Path
 import pytest
 
 from castwise.cli.main import main
-from castwise.health.frameworks import NEAREST, NOT_COVERED, RECORDED, installed_frameworks
-from castwise.health.kernels import installed_kernels
-from castwise.health.libraries import backends, extras, missing
-from castwise.health.own import Own, Requirement, own_metadata
-from castwise.health.packages import NotInstalledError, Package, package_of, version_numbers
+from castwise.health import (
+    NEAREST,
+    NOT_COVERED,
+    RECORDED,
+    NotInstalledError,
+    Own,
+    Package,
+    Requirement,
+    backends,
+    extras,
+    installed_frameworks,
+    installed_kernels,
+    missing,
+    own_metadata,
+    package_of,
+    version_numbers,
+)
 from processes import finished
 
 
@@ -204,10 +216,8 @@ def test_something_broken_is_told_at_the_end_with_status_1(
 
 
 def test_it_says_whether_there_are_kernels_and_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("castwise.health.kernels.is_installed", lambda kind: kind == "cpu")
-    monkeypatch.setattr(
-        "castwise.health.kernels.package_of", lambda name: Package(name, "1.5", None)
-    )
+    monkeypatch.setattr("castwise.health.is_installed", lambda kind: kind == "cpu")
+    monkeypatch.setattr("castwise.health.package_of", lambda name: Package(name, "1.5", None))
     monkeypatch.setattr("castwise.kernels.threads._number", 3)
     monkeypatch.setenv("CASTWISE_CACHE", "off")
     monkeypatch.setenv("CASTWISE_KERNELS", "off")

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import castwise as cw
-from castwise.execute.fusing import kernels
+from castwise.arrays import fusing
 
 MOST_GROWTH = 4 << 20
 SIZE = 256
@@ -35,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--calls", type=int, default=1_000_000)
     calls = parser.parse_args().calls
-    kernels.COSTS["cpu"] = kernels.Costs(1, 0)
+    fusing.COSTS["cpu"] = fusing.Costs(1, 0)
     x = cw.asarray(np.arange(SIZE) % 100, dtype="int8", dialect="torch")
     y = cw.asarray(np.ones(SIZE), dtype="float16", dialect="torch")
     tiny = cw.asarray(np.full(SIZE, 1e-40), dtype="float32", dialect="jax")

@@ -20,12 +20,11 @@ import ml_dtypes
 import numpy as np
 
 import castwise as cw
+from castwise.arrays import fusing
+from castwise.arrays.apply import Prepared, prepare
+from castwise.arrays.calls import raw
+from castwise.catalog.dialects import use
 from castwise.errors import CastwiseError
-from castwise.execute.calling.operands import raw
-from castwise.execute.calling.ops import prepare
-from castwise.execute.calling.prepared import Prepared
-from castwise.execute.fusing import kernels
-from castwise.rules.default import use
 
 DIALECTS = (
     "torch",
@@ -242,7 +241,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--seconds", type=float, default=1e9, help="end after these")
     chosen = parser.parse_args()
-    kernels.COSTS.update(cpu=kernels.Costs(0, 0), gpu=kernels.Costs(1, 0))
+    fusing.COSTS.update(cpu=fusing.Costs(0, 0), gpu=fusing.Costs(1, 0))
     done, wrong = run_cases(
         chosen.cases, chosen.seed, chosen.backend, chosen.each, chosen.seconds, chosen.device
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from castwise.kernels.emitter import Traits, emitters_with
-from castwise.kernels.writing import NotLoweredError, Writer
+from castwise.kernels.program import NotLoweredError, Writer
 from castwise.vocab.dtypes import dtype
 
 FLOAT16, FLOAT32, FLOAT8 = dtype("float16"), dtype("float32"), dtype("float8_e4m3fn")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from castwise.kernels.layouts import Layout, broadcast_strides, layout_of
+from castwise.kernels.program import Layout, broadcast_strides, layout_of
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from random_ops import Signature, compare, prepared_for, run_cases
 
-from castwise.execute.fusing import kernels
+from castwise.arrays import fusing
 
 
 def test_random_ops_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
-    monkeypatch.setitem(kernels.COSTS, "cpu", kernels.Costs(0, 0))
+    monkeypatch.setitem(fusing.COSTS, "cpu", fusing.Costs(0, 0))
     done, wrong = run_cases(240, seed=16, each=12)
     assert not wrong
     assert done["cases"] >= 240
@@ -33,7 +33,7 @@ def test_the_larger_and_the_smaller_are_those_of_the_plain_path(
     op: str, dialect: str, operands: tuple[str, str | int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("llvmlite")
-    monkeypatch.setitem(kernels.COSTS, "cpu", kernels.Costs(0, 0))
+    monkeypatch.setitem(fusing.COSTS, "cpu", fusing.Costs(0, 0))
     signature = Signature(dialect, op, operands, "function")
     prepared = prepared_for(signature, "numpy", "cpu")
     assert prepared

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from castwise.kernels.emitter import Traits, emitters_with
-from castwise.kernels.program import FLOAT32, FLOAT64
-from castwise.kernels.writing import Writer
+from castwise.kernels.program import FLOAT32, FLOAT64, Writer
 from castwise.vocab.dtypes import DTYPES, DType, dtype
 
-kernels = pytest.importorskip("castwise.kernels.llvm.kernels")
+kernels = pytest.importorskip("castwise.kernels.processor")
 SMALL = [d for d in DTYPES if d.kind == "float" and d.bits < 32]
 
 

@@ -9,13 +9,10 @@ from dataclasses import replace
 import pytest
 
 import castwise as cw
+from castwise.catalog.dialects import to_dialect
 from castwise.rules.checks import check
-from castwise.rules.default import to_dialect
-from castwise.rules.dialect import Dialect, rule_for
-from castwise.rules.dialect_data import parse_edges
-from castwise.rules.dialect_parts import Evidence
-from castwise.rules.parts import Accepts, Joins, NumPyOperands, Range, Writes
-from castwise.rules.rule import Rule
+from castwise.rules.dialect import Dialect, Evidence, parse_edges, rule_for
+from castwise.rules.rule import Accepts, Joins, NumPyOperands, Range, Rule, Writes
 from castwise.vocab.dtypes import dtype, dtypes_of
 from castwise.vocab.ops import op
 

@@ -7,8 +7,8 @@ import warnings
 import pytest
 
 import castwise as cw
+from castwise.catalog.dialects import nearest_named
 from castwise.errors import NearestVersionWarning
-from castwise.rules.catalog import nearest_named
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import castwise as cw
-from castwise.rules import sharing
+from castwise.rules import dialect
 
 CAREFUL = Path(__file__).parents[2] / "examples" / "careful.toml"
 
@@ -46,32 +46,32 @@ def test_threads_that_vary_alike_get_the_same_dialect() -> None:
 
 def test_a_dialect_that_nobody_holds_is_forgotten() -> None:
     gc.collect()
-    before = len(sharing._known)
+    before = len(dialect._known)
     for number in range(100):
         cw.dialect("numpy").vary(about=f"Number {number}.")
     gc.collect()
-    assert len(sharing._known) <= before + 1
+    assert len(dialect._known) <= before + 1
 
 
 def test_kinds_of_tensors_under_ever_new_dialects_are_not_kept_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from castwise.execute import kinds
+    from castwise.arrays import backend
 
-    monkeypatch.setattr(kinds, "_kinds", {})
-    monkeypatch.setattr(kinds, "_MOST_KINDS", 50)
+    monkeypatch.setattr(backend, "_kinds", {})
+    monkeypatch.setattr(backend, "_MOST_KINDS", 50)
     x = cw.asarray([1, 2])
     for number in range(100):
         assert x.under(cw.dialect("numpy").vary(about=f"Number {number}.")).tolist() == [1, 2]
-    assert len(kinds._kinds) <= 50
+    assert len(backend._kinds) <= 50
 
 
 @pytest.mark.parametrize("name", cw.dialects())
 def test_a_dialect_of_the_catalogue_is_pickled_by_its_name(name: str) -> None:
-    for dialect in (cw.dialect(name), cw.dialect(name).vary(safe=True)):
-        sent = pickle.dumps(dialect)
+    for own in (cw.dialect(name), cw.dialect(name).vary(safe=True)):
+        sent = pickle.dumps(own)
         assert len(sent) < 200
-        assert pickle.loads(sent) is copy.deepcopy(dialect) is dialect
+        assert pickle.loads(sent) is copy.deepcopy(own) is own
 
 
 @pytest.mark.parametrize("name", ["mine.toml", "numpy", "numpy:strict=yes", "torch_autocast"])

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from castwise.catalog.dialects import dialect_named, dialects, load_dialect, to_dialect
 from castwise.errors import UsageError
-from castwise.report.pages.values import value_tables
-from castwise.rules.catalog import dialect_named, dialects, load_dialect
-from castwise.rules.default import to_dialect
-from castwise.rules.value_words import WRAPS_ON
-from castwise.rules.values import CHOICES, Arithmetic, Dividing, Reducing, Values
+from castwise.rules.values import CHOICES, WRAPS_ON, Arithmetic, Dividing, Reducing, Values
+from pages import value_tables
 
 
 def test_every_field_but_the_lists_of_ops_names_its_choices() -> None:

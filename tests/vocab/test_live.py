@@ -13,10 +13,9 @@ import pytest
 from expecting import expect
 
 from castwise.errors import UsageError
-from castwise.vocab.describing import describe
 from castwise.vocab.dtypes import DTYPES, dtype
 from castwise.vocab.live import is_plain_array, spelled_dtype, to_dtype
-from castwise.vocab.notation import parse_operand
+from castwise.vocab.notation import describe, parse_operand
 from castwise.vocab.operands import Role
 from processes import finished
 
@@ -315,7 +314,7 @@ def test_plain_arrays_are_told_from_the_rest(thing: object, plain: bool) -> None
 
 def test_recognising_notation_and_spellings_imports_no_framework() -> None:
     code = (
-        "import sys; from castwise.vocab.describing import describe;"
+        "import sys; from castwise.vocab.notation import describe;"
         "from castwise.vocab.live import to_dtype;"
         "describe('torch.int8[3]'); to_dtype('np.intc'); describe(5);"
         "print([m for m in ('numpy', 'torch', 'jax', 'ml_dtypes', 'dask') if m in sys.modules])"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from expecting import expect
 
-from castwise.vocab.describing import describe
+from castwise.vocab.notation import describe
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from expecting import expect
 
-from castwise.vocab.describing import describe
 from castwise.vocab.dtypes import DTYPES, dtype
 from castwise.vocab.live import is_plain_array, to_dtype
+from castwise.vocab.notation import describe
 
 jax = pytest.importorskip("jax")
 jnp = pytest.importorskip("jax.numpy")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from castwise.vocab.describing import describe
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.live import to_dtype
+from castwise.vocab.notation import describe
 
 megengine: Any = pytest.importorskip("megengine")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from expecting import expect
 
-from castwise.rules.catalog import dialect_named
-from castwise.vocab.describing import describe
+from castwise.catalog.dialects import dialect_named
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.live import is_plain_array, to_dtype
+from castwise.vocab.notation import describe
 
 mindspore = pytest.importorskip("mindspore")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from expecting import expect
 
-from castwise.vocab.describing import describe
 from castwise.vocab.dtypes import DTYPES, dtype
 from castwise.vocab.live import to_dtype
+from castwise.vocab.notation import describe
 
 paddle = pytest.importorskip("paddle")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from expecting import expect
 
-from castwise.vocab.describing import describe
 from castwise.vocab.live import to_dtype
+from castwise.vocab.notation import describe
 
 tinygrad = pytest.importorskip("tinygrad")
 

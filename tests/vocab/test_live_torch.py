@@ -6,9 +6,9 @@ import pytest
 from expecting import expect
 
 from castwise.errors import UsageError
-from castwise.vocab.describing import describe
 from castwise.vocab.dtypes import dtype, find_dtype
 from castwise.vocab.live import to_dtype
+from castwise.vocab.notation import describe
 
 torch = pytest.importorskip("torch")
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from castwise.engine.ask import question_in
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DTYPES, DType, dtype
-from castwise.vocab.expressions import parse_expression
-from castwise.vocab.notation import parse_operand, parse_scalar
+from castwise.vocab.notation import parse_expression, parse_operand, parse_scalar
 from castwise.vocab.operands import (
     Operand,
     Role,

@@ -9,16 +9,7 @@ import pytest
 import castwise
 from castwise.errors import PromotionError, UsageError
 from castwise.vocab.dtypes import dtype
-from castwise.vocab.ops import (
-    ARBITRARY,
-    OPS,
-    Op,
-    declare_op,
-    known_op,
-    op,
-    op_of_symbol,
-    ops,
-)
+from castwise.vocab.ops import ARBITRARY, OPS, Op, declare_op, known_op, op, op_of_symbol, ops
 from loops import each
 
 REQUIRED = """

@@ -29,7 +29,7 @@ from castwise.array_api.sets import *  # noqa: F403
 from castwise.array_api.sorting import *  # noqa: F403
 from castwise.array_api.statistics import *  # noqa: F403
 from castwise.array_api.utility import *  # noqa: F403
-from castwise.execute.array_object import VERSION
+from castwise.arrays.operators import VERSION
 
 __array_api_version__ = VERSION
 globals().update(_functions_from_rows(globals()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from castwise.array_api.calls import Axes, Number, Operand, op
-from castwise.execute.tensor import Tensor
+from castwise.arrays.tensor import Tensor
 
 __all__ = [
     "addcdiv", "addcmul", "allclose", "angle", "cbrt", "clamp_max", "clamp_min", "cross", "degrees",

@@ -5,12 +5,11 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any, TypeAlias
 
+from castwise.arrays.apply import apply_op, apply_several
+from castwise.arrays.backend import held_dtype, two_backends
+from castwise.arrays.tensor import Tensor, as_constant_with, wrapped
+from castwise.catalog.dialects import STANDARD
 from castwise.errors import UsageError
-from castwise.execute.backend import two_backends
-from castwise.execute.calling.ops import apply_op, apply_several
-from castwise.execute.kinds import held_dtype
-from castwise.execute.tensor import Tensor, as_constant_with, wrapped
-from castwise.rules.default import STANDARD
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from castwise.array_api.calls import Number, called, laid_out, tensor, together
+from castwise.arrays import fast_path
+from castwise.arrays import tensor as tensors
+from castwise.arrays.backend import Kind, backend_named, backend_of, held_dtype, interned
+from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.tensor import Tensor, default_dtype, wrapped
+from castwise.catalog.dialects import STANDARD, to_dialect
 from castwise.errors import UsageError
-from castwise.execute import tensor as tensors
-from castwise.execute import tracing
-from castwise.execute.backend import backend_named, backend_of
-from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
-from castwise.execute.kinds import Kind, held_dtype, interned
-from castwise.execute.python_data import default_dtype
-from castwise.execute.tensor import Tensor, wrapped
-from castwise.rules.default import STANDARD, to_dialect
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.dtypes import dtype as dtype_named
@@ -233,7 +231,7 @@ def _is_open(size: Any) -> bool:
 
 def _new(name: str, kind: Kind, *arguments: Any, **options: Any) -> Tensor:
     if _is_open(arguments):
-        kind = kind.with_(backend=tracing.backend_here() or kind.backend)
+        kind = kind.with_(backend=fast_path.backend_here() or kind.backend)
     backend = kind.backend
     function = getattr(backend.namespace, name)
     return wrapped(function(*arguments, dtype=backend.native(kind.dtype), **options), kind)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from castwise.array_api.calls import tensor
-from castwise.engine import types
+from castwise.arrays.calls import common_dialect, described
+from castwise.arrays.tensor import Tensor
+from castwise.catalog.dialects import STANDARD
+from castwise.engine import ask
 from castwise.engine.ask import answer
 from castwise.engine.decision import Question
 from castwise.engine.plan import looks_at_values
 from castwise.errors import UsageError
-from castwise.execute.calling.operands import common_dialect, described
-from castwise.execute.tensor import Tensor
-from castwise.rules.default import STANDARD
 from castwise.vocab.dtypes import STANDARD_KINDS, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.ops import op
@@ -33,7 +33,7 @@ def can_cast(from_: DType | Tensor, to: DType, /) -> bool:
     """Whether the dialect casts one dtype to another implicitly."""
     kinds = [from_._kind] if isinstance(from_, Tensor) else []
     source = from_.dtype if isinstance(from_, Tensor) else from_
-    return types.can_cast(source, to, dialect=common_dialect(kinds, STANDARD))
+    return ask.can_cast(source, to, dialect=common_dialect(kinds, STANDARD))
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:

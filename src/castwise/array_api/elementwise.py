@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.array_api.calls import Bound, Operand, op, tensor
-from castwise.execute.tensor import Tensor
+from castwise.arrays.tensor import Tensor
 
 __all__ = [
     "abs",

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from castwise.array_api.calls import laid_out, one
 from castwise.array_api.creation import DTypeLike, arange, zeros
-from castwise.execute.tensor import Tensor
+from castwise.arrays.tensor import Tensor
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft",

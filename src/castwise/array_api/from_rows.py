@@ -7,8 +7,8 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from castwise.array_api.calls import Operand, op
-from castwise.execute.functions.lookup import standard_name
-from castwise.execute.tensor import Tensor
+from castwise.arrays.functions import standard_name
+from castwise.arrays.tensor import Tensor
 from castwise.vocab.ops import OPS, Op
 
 _NOT_COMPUTED = "questions"  # the family of ops that return a dtype

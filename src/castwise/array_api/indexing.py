@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.array_api.calls import laid_out, tensor, together
-from castwise.execute.tensor import Tensor
+from castwise.arrays.tensor import Tensor
 
 __all__ = ["take", "take_along_axis"]
 

@@ -6,11 +6,9 @@ from typing import Any
 
 from castwise.array_api.data_type_functions import isdtype
 from castwise.array_api.data_types import STANDARD_DTYPES
-from castwise.execute.backend import Backend, backend_named
-from castwise.execute.backends import DEFAULT as DEFAULT_BACKEND
-from castwise.execute.kinds import held_dtype
-from castwise.rules.catalog import dialect_named
-from castwise.rules.default import STANDARD, chosen_here
+from castwise.arrays.backend import Backend, backend_named, held_dtype
+from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.catalog.dialects import STANDARD, chosen_here, dialect_named
 from castwise.vocab.dtypes import DType
 from castwise.vocab.dtypes import dtype as dtype_named
 

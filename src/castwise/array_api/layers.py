@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from castwise.array_api.beyond import Reduction
 from castwise.array_api.calls import op
-from castwise.execute.tensor import Tensor
+from castwise.arrays.tensor import Tensor
 
 __all__ = [
     "conv1d", "conv2d", "cross_entropy", "einsum", "embedding", "layer_norm", "one_hot", "pad",

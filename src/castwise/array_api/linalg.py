@@ -6,8 +6,8 @@ from typing import Any, Literal, NamedTuple
 
 from castwise.array_api.calls import Axes, as_index, laid_out, one, op, reduced, several, tensor
 from castwise.array_api.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+from castwise.arrays.tensor import Tensor
 from castwise.errors import UsageError
-from castwise.execute.tensor import Tensor
 from castwise.vocab.dtypes import DType
 
 __all__ = [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from castwise.array_api.calls import laid_out, op
-from castwise.execute.tensor import Tensor
+from castwise.arrays.tensor import Tensor
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.array_api.calls import Operand, op
-from castwise.execute.tensor import Tensor
+from castwise.arrays.tensor import Tensor
 
 __all__ = [
     "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from castwise.array_api.calls import Axes, called, laid_out, op, tensor, together
+from castwise.arrays.tensor import Tensor, wrapped
 from castwise.errors import UsageError
-from castwise.execute.tensor import Tensor, wrapped
 
 __all__ = [
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip",

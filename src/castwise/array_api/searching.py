@@ -7,7 +7,7 @@ from typing import Literal
 from castwise.array_api.calls import Axes, Operand, alone, as_index, called, op, tensor, together
 from castwise.array_api.data_type_functions import result_type
 from castwise.array_api.manipulation import reshape
-from castwise.execute.tensor import Tensor
+from castwise.arrays.tensor import Tensor
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from castwise.array_api.calls import Operand, as_index, called, laid_out, one
-from castwise.execute.tensor import Tensor, wrapped
+from castwise.arrays.tensor import Tensor, wrapped
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 

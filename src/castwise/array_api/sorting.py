@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.array_api.calls import as_index, called, laid_out
-from castwise.execute.tensor import Tensor
+from castwise.arrays.tensor import Tensor
 
 __all__ = ["argsort", "sort"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castwise.array_api.calls import Axes, op, reduced
-from castwise.execute.tensor import Tensor
+from castwise.arrays.tensor import Tensor
 from castwise.vocab.dtypes import DType
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from castwise.array_api.calls import Axes, op, tensor
 from castwise.array_api.manipulation import concat
-from castwise.execute.tensor import Tensor
+from castwise.arrays.tensor import Tensor
 
 __all__ = ["all", "any", "diff"]
 

@@ -191,8 +191,8 @@ def module_of(module: str) -> str:
 def _by_module() -> dict[str, Hook]:
     found = {}
     for file in pkgutil.iter_modules([str(Path(__file__).with_name("hooks"))]):
-        if file.ispkg:
-            continue  # a dependency the hook needs only when it is used
+        if "_" in file.name:
+            continue  # a part of a hook, which it needs only when it is used
         hook: Hook = importlib.import_module(f"{_HOOKS}.{file.name}").HOOK
         for module in f"{hook.framework} {hook.modules} {hook.callables.random}".split():
             found[module] = hook

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import TextIO
 
 import click
 
-from castwise.cli.completing import complete_dialects
 from castwise.cli.options import (
+    DONE,
+    FOUND,
     chosen_here,
     chosen_or_missing,
+    complete_dialects,
+    complete_dialects_or_ops,
+    deliver,
+    dialect_argument,
     dialect_first,
     dialect_option,
+    echo_json,
+    format_option,
     json_option,
     missing,
+    op_option,
+    output_option,
 )
-from castwise.cli.statuses import DONE, FOUND
 from castwise.errors import UsageError, did_you_mean
-from castwise.report.terminal.colour import paint_for_stdout
-from castwise.report.terminal.printing import echo_json, terminal_width
+from castwise.report.terminal import paint_for_stdout, terminal_width
+from castwise.rules.dialect import Dialect
 
 _OPTION = re.compile(r"--[a-z-]+")
 _NEGATED = re.compile(r"-[A-Za-z]\w*[\[(.*=]")  # -double[3] is an expression, and not -d ouble[3]
@@ -68,9 +78,9 @@ def explain(
       castwise explain -d jax "sum(int8[3], dtype=int8)"
       python train.py 2>&1 | castwise explain --traceback -
     """
-    from castwise.engine.explaining.parts import taken_apart
-    from castwise.report.answers.explanation import explained, explanation_json, explanation_text
-    from castwise.rules.catalog import nearest_named
+    from castwise.catalog.dialects import nearest_named
+    from castwise.engine.explain import taken_apart
+    from castwise.report.answers import explained, explanation_json, explanation_text
 
     if traceback is not None:
         if traceback.isatty():
@@ -89,11 +99,17 @@ def explain(
 
 def _explain_traceback(text: str, dialect: str | None, as_json: bool) -> int:
     """Explains what a traceback asks."""
-    from castwise.engine.explaining.parts import taken_apart
-    from castwise.engine.tracebacks.read import read_traceback
-    from castwise.report.answers.explanation import explained, explanation_json, explanation_text
-    from castwise.report.answers.tracebacks import accepted_text, asked_in, read_text
-    from castwise.rules.default import DEFAULT
+    from castwise.catalog.dialects import DEFAULT
+    from castwise.engine.explain import taken_apart
+    from castwise.engine.tracebacks import read_traceback
+    from castwise.report.answers import (
+        accepted_text,
+        asked_in,
+        explained,
+        explanation_json,
+        explanation_text,
+        read_text,
+    )
 
     read = read_traceback(text)
     name = dialect or read.dialect or chosen_here() or DEFAULT
@@ -110,7 +126,7 @@ def _explain_traceback(text: str, dialect: str | None, as_json: bool) -> int:
 
 def _dialect_alone(words: tuple[str, ...], dialect: str | None) -> str | None:
     """The dialect that is given beside a traceback, if any."""
-    from castwise.rules.catalog import is_dialect_name
+    from castwise.catalog.dialects import is_dialect_name
 
     given = [*words, *([dialect] if dialect else [])]
     if len(given) > 1 or not all(map(is_dialect_name, words)):
@@ -121,7 +137,7 @@ def _dialect_alone(words: tuple[str, ...], dialect: str | None) -> str | None:
 def _asked(words: tuple[str, ...], dialect: str | None) -> tuple[str, str]:
     """The name of the dialect, and the expression, which may be several words where it was typed
     without quotes."""
-    from castwise.rules.catalog import is_dialect_name
+    from castwise.catalog.dialects import is_dialect_name
 
     is_named = bool(words) and is_dialect_name(words[0])
     if not words or (is_named and len(words) == 1 and dialect is None):
@@ -156,9 +172,8 @@ def resolve(dialect: str | None) -> int:
     Example:
       echo '{"op": "add", "args": ["int32[3]", 5.5]}' | castwise resolve --dialect torch
     """
-    from castwise.report.answers.json_lines import answer_stream
-    from castwise.report.answers.two_processes import TwoProcesses
-    from castwise.rules.catalog import dialect_named
+    from castwise.catalog.dialects import dialect_named
+    from castwise.report.answers import TwoProcesses, answer_stream
 
     dialect = chosen_here() if dialect is None else dialect
     if dialect is not None:
@@ -172,8 +187,173 @@ def resolve(dialect: str | None) -> int:
 
 def _waiting(dialect: str | None) -> str:
     """What a person at a terminal can type."""
-    from castwise.rules.default import DEFAULT
+    from castwise.catalog.dialects import DEFAULT
 
     named = "" if dialect else f'"dialect": "{DEFAULT}", '
     example = f'{{{named}"op": "add", "args": ["int32[3]", 5.5]}}'
     return f"castwise: waiting for questions, a line of JSON each: {example}. Ctrl-D ends."
+
+
+# The commands that show one dialect, and the one that lists them all.
+
+
+@click.command()
+@json_option
+def dialects(as_json: bool) -> int:
+    """List the dialects, with their version and evidence.
+
+    \b
+    Example:
+      castwise dialects --json
+    """
+    from castwise.report.lists import dialects_json, dialects_text
+
+    if as_json:
+        echo_json(dialects_json())
+    else:
+        click.echo(dialects_text(paint_for_stdout(), min(terminal_width(), 120)))
+    return DONE
+
+
+@click.command()
+@click.argument("dialect", required=False, shell_complete=complete_dialects_or_ops)
+@click.argument("named_op", metavar="[OP]", required=False, shell_complete=complete_dialects_or_ops)
+@op_option("The op, by any of its names. Default: add.")
+@click.option(
+    "--form", type=click.Choice(["operator", "function", "augmented"]), help="How the op is called."
+)
+@click.option(
+    "--with",
+    "columns",
+    type=click.Choice(["arrays", "0-d", "scalars"]),
+    multiple=True,
+    default=("arrays", "scalars"),
+    show_default=True,
+    help="What the columns show. Can be repeated.",
+)
+@format_option("text", "md", "csv", "json", "html", "svg", "png")
+@output_option
+def table(
+    dialect: str | None,
+    named_op: str | None,
+    op: str | None,
+    form: str | None,
+    columns: tuple[str, ...],
+    format_: str | None,
+    output: Path | None,
+) -> int:
+    """Show an op's result dtype for every pair of dtypes.
+
+    DIALECT and OP may come in either order.
+
+    \b
+    Examples:
+      castwise table torch div
+      castwise table numpy --with 0-d --with scalars -o add.svg
+    """
+    from castwise.catalog.dialects import dialect_named
+    from castwise.report.table import FORMATS, table_text
+    from castwise.report.table import table as make_table
+
+    if dialect is None or (named_op is None and _is_op(dialect)):
+        dialect, named_op = chosen_or_missing(dialect or ""), dialect
+    if named_op is not None:
+        if op is not None:
+            raise UsageError("the op is given twice: leave out --op or the argument.")
+        dialect, op = dialect_first(dialect, named_op)
+    made = make_table(op or "add", dialect_named(dialect), form=form, columns=columns)
+    deliver(made, FORMATS, format_, output, lambda paint: table_text(made, paint, terminal_width()))
+    return DONE
+
+
+def _is_op(name: str) -> bool:
+    from castwise.catalog.dialects import is_dialect_name
+    from castwise.vocab.ops import known_op
+
+    return not is_dialect_name(name) and known_op(name) is not None
+
+
+@click.command()
+@dialect_argument
+@format_option("text", "json", "dot", "html", "svg", "png")
+@output_option
+def lattice(dialect: str, format_: str | None, output: Path | None) -> int:
+    """Show which dtypes promote to which, as text or as a picture.
+
+    \b
+    Examples:
+      castwise lattice numpy
+      castwise lattice torch -o torch.svg
+    """
+    from castwise.report.lattice import LATTICE_FORMATS, lattice_text
+    from castwise.report.lattice import lattice as make_lattice
+
+    made = make_lattice(dialect)
+    width = min(terminal_width(), 100)
+    deliver(made, LATTICE_FORMATS, format_, output, lambda paint: lattice_text(made, paint, width))
+    return DONE
+
+
+# The commands that list what there is: ops and dtypes.
+
+
+def _of_a_dialect(command: Callable[..., int]) -> Callable[..., int]:
+    """Adds the dialect, as an argument or as an option."""
+    command = dialect_option("List only what this dialect has.")(command)
+    return click.argument(
+        "named", metavar="[DIALECT]", required=False, shell_complete=complete_dialects
+    )(command)
+
+
+@click.command()
+@_of_a_dialect
+@json_option
+def ops(named: str | None, dialect: str | None, as_json: bool) -> int:
+    """List the ops, with their symbols, operands and other names.
+
+    With a dialect, lists the ops that were recorded of its framework, and what they are called
+    there.
+
+    \b
+    Examples:
+      castwise ops
+      castwise ops --dialect torch --json
+    """
+    from castwise.report.lists import ops_json, ops_text
+
+    chosen = _chosen(named, dialect)
+    if as_json:
+        echo_json(ops_json(chosen))
+    else:
+        click.echo(ops_text(chosen, paint_for_stdout(), min(terminal_width(), 120)))
+    return DONE
+
+
+@click.command()
+@_of_a_dialect
+@json_option
+def dtypes(named: str | None, dialect: str | None, as_json: bool) -> int:
+    """List the dtypes, with their short forms, bits and ranges.
+
+    \b
+    Examples:
+      castwise dtypes
+      castwise dtypes --dialect array-api --json
+    """
+    from castwise.report.lists import dtypes_json, dtypes_text
+
+    chosen = _chosen(named, dialect)
+    if as_json:
+        echo_json(dtypes_json(chosen))
+    else:
+        click.echo(dtypes_text(chosen, paint_for_stdout(), min(terminal_width(), 120)))
+    return DONE
+
+
+def _chosen(named: str | None, dialect: str | None) -> Dialect | None:
+    from castwise.catalog.dialects import dialect_named
+
+    if named is not None and dialect is not None:
+        raise UsageError("the dialect is given twice: leave out --dialect or the argument.")
+    name = dialect if named is None else named
+    return None if name is None else dialect_named(name)

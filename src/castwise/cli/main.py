@@ -11,28 +11,28 @@ from typing import Any, NoReturn
 import click
 
 from castwise import __version__
-from castwise.cli.statuses import DONE, INTERRUPTED, WRONG_USAGE
+from castwise.cli.options import DONE, INTERRUPTED, WRONG_USAGE
 from castwise.errors import CastwiseError, NearestVersionWarning, did_you_mean
 
 # Command -> the file that defines it. A file is imported only when its command runs, and a command
 # imports only the reports it prints, so that each starts fast.
 _FILES = {
-    "audit": "auditing.audit",
-    "check-export": "check_export",
-    "config": "config",
-    "dialects": "dialects",
-    "diff": "diff",
-    "doctor": "doctor",
-    "dtypes": "vocabulary",
+    "audit": "audit",
+    "check-export": "comparing",
+    "config": "project",
+    "dialects": "answers",
+    "diff": "comparing",
+    "doctor": "project",
+    "dtypes": "answers",
     "explain": "answers",
-    "explorer": "explorer",
-    "history": "history",
-    "lattice": "dialects",
-    "ops": "vocabulary",
-    "port": "auditing.port",
+    "explorer": "project",
+    "history": "comparing",
+    "lattice": "answers",
+    "ops": "answers",
+    "port": "audit",
     "resolve": "answers",
-    "table": "dialects",
-    "verify": "verify",
+    "table": "answers",
+    "verify": "comparing",
 }
 
 

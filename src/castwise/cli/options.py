@@ -3,13 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
-from castwise.cli.completing import complete_dialects, complete_ops
+from castwise.errors import UsageError
+from castwise.report.terminal import Paint, paint_for_stdout
+
+# What the shell completes: the names of dialects and of ops.
+
+
+def complete_dialects(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The dialects whose names begin so, with what each is."""
+    from castwise.catalog.dialects import abouts, other_names
+
+    known = {name: about.partition(":")[0] for name, about in abouts().items()}
+    others = {name: framework for name, framework in other_names().items() if name != framework}
+    return [
+        CompletionItem(name, help=about)
+        for name, about in {**known, **others}.items()
+        if name.startswith(incomplete)
+    ]
+
+
+def complete_ops(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The ops whose names begin so, with the family of each."""
+    from castwise.vocab.ops import op, ops
+
+    return [
+        CompletionItem(name, help=op(name).family) for name in ops() if name.startswith(incomplete)
+    ]
+
+
+def complete_dialects_or_ops(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Both, where either may come first."""
+    found = complete_dialects(context, parameter, incomplete)
+    return [*found, *complete_ops(context, parameter, incomplete)]
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _DIALECT = re.compile(r"[\w@.:=/ -]+")  # what a dialect's name, or the path of a file, is made of
@@ -52,7 +92,7 @@ def _or_chosen(ctx: click.Context, parameter: click.Parameter, given: str | None
 def chosen_or_missing(rest: str = "") -> str:
     """The dialect of a command that names none; the error for a missing one if none is chosen.
     `rest` is what else the command line has."""
-    from castwise.rules.default import DEFAULT
+    from castwise.catalog.dialects import DEFAULT
 
     found = chosen_here()
     if found is None:
@@ -69,7 +109,7 @@ def chosen_or_missing(rest: str = "") -> str:
 
 def chosen_here() -> str | None:
     """The dialect of a command that names none, as CASTWISE_DIALECT or [tool.castwise] says."""
-    from castwise.settings.effective import chosen_dialect  # a command that names one reads no file
+    from castwise.catalog.settings import chosen_dialect  # a command that names one reads no file
 
     return chosen_dialect(Path.cwd())
 
@@ -86,7 +126,7 @@ def format_option(*names: str) -> Callable[[Command], Command]:
 
 def dialect_first(first: str, second: str) -> tuple[str, str]:
     """Two arguments, of which one is a dialect and may come second."""
-    from castwise.rules.catalog import is_dialect_name
+    from castwise.catalog.dialects import is_dialect_name
 
     if is_dialect_name(first):
         return first, second
@@ -98,3 +138,55 @@ def missing(name: str) -> click.MissingParameter:
     """The error for an argument that is not given."""
     context = click.get_current_context()
     return click.MissingParameter(ctx=context, param_hint=f"'{name}'", param_type="argument")
+
+
+# The exit statuses of the command line.
+
+DONE = 0
+FOUND = 1  # a refusal, a difference, drift, a malformed line
+WRONG_USAGE = 2
+INTERRUPTED = 130
+
+
+T = TypeVar("T")
+
+
+def echo_json(value: Any) -> None:
+    import json  # help and text do not need it
+
+    click.echo(json.dumps(value, indent=2 if sys.stdout.isatty() else None))
+
+
+def deliver(
+    made: T,
+    formats: Mapping[str, Callable[[T], str | bytes]],
+    format_: str | None,
+    output: Path | None,
+    text: Callable[[Paint], str],
+) -> None:
+    """Writes or prints in the requested format; `text` makes the text for the terminal."""
+    chosen = format_ or (_format_of(output, formats) if output else "text")
+    if output is None and chosen == "text":
+        click.echo(text(paint_for_stdout()))
+    elif output is None:
+        _echo(formats[chosen](made))
+    else:
+        written = formats[chosen](made)
+        output.write_bytes(written if isinstance(written, bytes) else f"{written}\n".encode())
+
+
+def _format_of(output: Path, formats: Mapping[str, object]) -> str:
+    """The format for a file's extension, or text if it has none."""
+    ending = output.suffix.lstrip(".")
+    if ending in ("", "txt"):
+        return "text"
+    if ending not in formats:
+        raise UsageError(f"{output.name}: unknown format. Use one of {', '.join(formats)}.")
+    return ending
+
+
+def _echo(content: str | bytes) -> None:
+    is_picture = isinstance(content, bytes)
+    if is_picture and sys.stdout.isatty():
+        raise UsageError("a picture cannot be printed to the terminal: write it to a file with -o.")
+    click.echo(content, nl=not is_picture)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from castwise.conformance.grid import SELECTIONS, GridQuestion
+from castwise.conformance.questions import SELECTIONS, GridQuestion
 from castwise.conformance.recorder import Recorder, ask
-from castwise.vocab.cell_words import NO_KERNEL, REFUSED
+from castwise.vocab.notation import NO_KERNEL, REFUSED
 
 # What tells whether a dtype is taken: the first that a framework has.
 _TELLING = ("promote_types", "result_type", "can_cast", "where")

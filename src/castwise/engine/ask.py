@@ -2,24 +2,285 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from castwise.engine.chosen import dialect_chosen
+from castwise.catalog.dialects import (
+    DEFAULT,
+    chosen_dialect,
+    chosen_here,
+    dialect_named,
+    dialect_of_loaded,
+    dialects,
+    to_dialect,
+    when_default_changes,
+)
 from castwise.engine.decide import decide
 from castwise.engine.decision import NOTHING, Decision, Named, Question, Refusal
-from castwise.engine.op_names import find_op, framework_of_function, spoken
-from castwise.errors import UsageError, did_you_mean
-from castwise.rules.default import to_dialect
+from castwise.engine.plan import plan_of, reach_of
+from castwise.engine.writes import can_become
+from castwise.errors import PromotionError, UsageError, did_you_mean
 from castwise.rules.dialect import Dialect
-from castwise.vocab.call_data import taken_out
-from castwise.vocab.describing import describe, describe_or_dtype
 from castwise.vocab.dtypes import DType
-from castwise.vocab.expressions import Expression, parse_expression
-from castwise.vocab.live import GUEST, to_dtype
-from castwise.vocab.operands import UNDEFINED, Operand, Scalar, plain_array
-from castwise.vocab.ops import Op, op_of_symbol
-from castwise.vocab.spellings import make_known
+from castwise.vocab.live import (
+    GUEST,
+    framework_of,
+    has_modes,
+    has_own_dtypes,
+    is_on_gpu,
+    is_plain_array,
+    mode_of_loaded,
+    to_dtype,
+    version_of_loaded,
+)
+from castwise.vocab.notation import Expression, describe, describe_or_dtype, parse_expression
+from castwise.vocab.operands import UNDEFINED, Operand, Scalar, array_operand, plain_array
+from castwise.vocab.ops import SYMBOLS, Op, known_op, op, op_of_symbol, ops, taken_out
+from castwise.vocab.spellings import is_prefix, make_known
+
+# The dialect of a question: the given or the chosen one, else that of the arrays in it.
+
+
+class Chosen(NamedTuple):
+    """A dialect, and a sentence about why where the operands chose it."""
+
+    dialect: Dialect
+    because: str = ""
+
+
+def dialect_chosen(
+    dialect: str | Dialect | None, operands: Iterable[Any], function_of: str | None = None
+) -> Chosen:
+    """The given dialect; else that of `use`, `set_default` or the environment; else that of the
+    live arrays, tensors and dtype objects among the operands, and of the framework whose function
+    is asked about; else the default.
+
+    Raises UsageError where the operands are of two frameworks, or two dialects.
+    """
+    chosen = chosen_here() if dialect is None else to_dialect(dialect)
+    if chosen is not None:
+        return Chosen(chosen)
+    operands = list(operands)
+    found = {own.name: Chosen(own) for operand in operands if (own := _of_tensor(operand))}
+    others = [function_of, *map(framework_of, operands)]
+    has_rules = found or any(other not in (None, GUEST) for other in others)
+    for framework in dict.fromkeys(filter(None, others)):
+        if framework != GUEST or framework == function_of or not has_rules:
+            of_framework = _of_framework(framework, any(map(is_on_gpu, operands)))
+            found.setdefault(of_framework.dialect.name, of_framework)
+    if len(found) > 1:
+        one, other = list(found)[:2]
+        raise UsageError(
+            f"the operands are of {one} and {other}, which decide differently: convert one of "
+            f"them, or name the rules that decide, dialect={one!r}."
+        )
+    return next(iter(found.values()), None) or Chosen(to_dialect(DEFAULT))
+
+
+def dialect_of_array(thing: Any) -> Dialect | None:
+    """The dialect that a live array follows; None for anything else."""
+    framework = framework_of(thing)
+    return dialect_of_loaded(framework, is_on_gpu=is_on_gpu(thing)).dialect if framework else None
+
+
+def _of_tensor(operand: Any) -> Dialect | None:
+    """The dialect that a tensor of castwise's own carries."""
+    is_own = type(operand).__module__.partition(".")[0] == __name__.partition(".")[0]
+    found = getattr(operand, "dialect", None) if is_own else None
+    return found if isinstance(found, Dialect) else None
+
+
+def _of_framework(framework: str, on_gpu: bool) -> Chosen:
+    found, note = dialect_of_loaded(framework, is_on_gpu=on_gpu)
+    version = version_of_loaded(framework)
+    if note:
+        return Chosen(found, f"The arrays are of {framework} {version}. {note}")
+    named = f"{framework} {version}" if version else framework
+    return Chosen(found, f"The arrays are of {named}: {found.name} decides.")
+
+
+# The op that a name means: castwise's own, a dialect's, or a framework's with its prefix; an
+# operator's symbol; or a framework's function itself.
+
+_LISTED = "`castwise ops` lists them."
+_WRITTEN = frozenset([symbol for symbol, _ in SYMBOLS])
+# What Python's own functions and methods for operators are called: `operator.add`, `__add__`.
+_OPERATORS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "matmul": "@", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
+    "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
+    "neg": "-", "pos": "+", "invert": "~", "inv": "~",
+}  # fmt: skip
+_UNARY = ("neg", "pos", "invert", "inv")
+_OF_PYTHON = ("_operator", "operator", "builtins")
+# Everyday words that are no framework's name of an op.
+_EVERYDAY = {
+    "plus": "add", "minus": "sub", "times": "mul", "modulo": "remainder", "average": "mean",
+    "negate": "neg", "and": "logical_and", "or": "logical_or", "xor": "logical_xor",
+    "not": "logical_not", "if": "where", "select": "where", "total": "sum", "product": "prod",
+    "invert": "bitwise_not", "astype": "cast", "to": "cast", "exponential": "exp", "ln": "log",
+}  # fmt: skip
+
+
+class Spoken(NamedTuple):
+    """An op as it was asked for: its name, and the form that was asked about, if any."""
+
+    name: str
+    form: str | None = None
+    inplace: bool = False
+
+
+def spoken(name: Any, operands: int | None = None) -> Spoken:
+    """What a name, a symbol or a function says; `operands` tells `-x` from `x - y`.
+
+    >>> spoken("-", 1)
+    Spoken(name='neg', form='operator', inplace=False)
+
+    Raises UsageError for an object that is no function of a known framework.
+    """
+    if not isinstance(name, str):
+        return _of_function(name, operands)
+    if name.endswith("_") and not name.startswith("__") and not known_op(name):
+        return Spoken(name.removesuffix("_"), None, True)
+    if name.endswith("="):
+        symbol = name.removesuffix("=")
+        if symbol in _WRITTEN and name not in _WRITTEN:
+            return Spoken(op_of_symbol(symbol, 2).name, "augmented")
+    return _of_symbol(name, operands) if name in _WRITTEN else Spoken(name)
+
+
+def find_op(name: Any, dialect: Dialect) -> Op:
+    """The op of a name: the dialect's, castwise's own, or a framework's with its prefix. A symbol
+    such as `+` and a function such as `operator.add` name one, too.
+
+    >>> find_op("np.arctan2", dialect_named("torch")).name
+    'atan2'
+
+    Raises UsageError for an unknown name.
+    """
+    if not isinstance(name, str):
+        name = spoken(name).name
+    row = known_op(_aliases(dialect).get(name, name))
+    if row:
+        return row
+    if name in _WRITTEN:
+        name = _of_symbol(name, None).name
+    prefix, _, tail = name.rpartition(".")
+    is_own = not prefix or prefix in dialect.naming.prefixes.split()
+    owner = dialect if is_own else _dialect_of_prefix(prefix)
+    alias = _aliases(owner).get(tail) if owner else None
+    wanted = alias or (tail if owner or is_prefix(prefix) else name)
+    row = known_op(wanted)
+    if row is None:
+        raise UsageError(f"unknown op {wanted[:64]!r}.{_hint(wanted, dialect)} {_LISTED}")
+    return row
+
+
+def framework_of_function(name: Any) -> str | None:
+    """The framework that a function is from; None for a name, a symbol or a function of Python."""
+    if isinstance(name, str):
+        return None
+    owner = _dialect_of_root(_module_of(name).partition(".")[0])
+    return owner.framework if owner else None
+
+
+def _of_symbol(symbol: str, operands: int | None) -> Spoken:
+    """The op of a symbol; that of two operands where their number is not known."""
+    if operands is None:
+        operands = 2 if (symbol, 2) in SYMBOLS else 1
+    return Spoken(op_of_symbol(symbol, operands).name, "operator")
+
+
+def _of_function(thing: Any, operands: int | None) -> Spoken:
+    """What a function says, by its name and the module it is from."""
+    module = _module_of(thing)
+    word = getattr(thing, "__name__", None)
+    if isinstance(word, str) and callable(thing):
+        is_special = word.startswith("__") and word.endswith("__")
+        if is_special or module in _OF_PYTHON:
+            found = _of_python(word.strip("_"), operands)
+            if found:
+                return found
+        owner = _dialect_of_root(module.partition(".")[0])
+        # aten's add.Tensor is an overload of add, and linalg_norm of the module linalg is norm.
+        room = module.rpartition(".")[2].strip("_")
+        tail = word.partition(".")[0].removeprefix(f"{room}_")
+        if owner:
+            for said in (tail, tail.removesuffix("_")):
+                row = known_op(_aliases(owner).get(said, said))
+                if row:
+                    return Spoken(row.name, "function", said != tail)
+            raise UsageError(f"castwise has no op for {_shown(thing)}. {_LISTED}")
+    raise UsageError(
+        f"an op is named by a string, a symbol or a framework's own function, not {_shown(thing)}."
+    )
+
+
+def _of_python(word: str, operands: int | None) -> Spoken | None:
+    """What a function of Python's own operators says: add, iadd, and_."""
+    if word == "abs":
+        return Spoken("abs", "function")
+    if word in _OPERATORS:
+        is_unary = word in _UNARY
+        return _of_symbol(_OPERATORS[word], 1 if is_unary else 2)
+    symbol = _OPERATORS.get(word[1:]) if word.startswith("i") else None
+    return Spoken(op_of_symbol(symbol, 2).name, "augmented") if symbol else None
+
+
+def _module_of(thing: Any) -> str:
+    """The module a function is from; a method's is that of its class."""
+    places = (thing, getattr(thing, "__objclass__", None), type(thing))
+    found = [getattr(place, "__module__", None) for place in places]
+    return next((module for module in found if isinstance(module, str)), "")
+
+
+def _shown(thing: Any) -> str:
+    word = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
+    if isinstance(word, str):
+        return f"{_module_of(thing)}.{word}"[:80]
+    return f"a {type(thing).__name__}"
+
+
+def _hint(name: str, dialect: Dialect) -> str:
+    """The nearest op: by another framework's name for it, by an everyday word, or by spelling."""
+    word = name.rpartition(".")[2].lower()
+    known = _EVERYDAY.get(word) or next(
+        (found for d in map(dialect_named, dialects()) if (found := _aliases(d).get(word))), None
+    )
+    if known or known_op(word):
+        return f" Did you mean {known or word!r}?"
+    return did_you_mean(name, [*ops(), *_aliases(dialect)])
+
+
+@functools.lru_cache(maxsize=256)
+def _dialect_of_prefix(prefix: str) -> Dialect | None:
+    """The dialect whose framework has a prefix, such as np or torch.nn.functional."""
+    return next(
+        (d for d in map(dialect_named, dialects()) if prefix in d.naming.prefixes.split()), None
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _dialect_of_root(root: str) -> Dialect | None:
+    """The dialect whose framework has the package of this name."""
+    return next(
+        (
+            d
+            for d in map(dialect_named, dialects())
+            if root in (d.framework, *d.naming.names.split())
+        ),
+        None,
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _aliases(dialect: Dialect) -> dict[str, str]:
+    return {
+        alias: name for name, words in dialect.naming.aliases.items() for alias in words.split()
+    }
+
 
 CACHE_SIZE = 1 << 16
 _FORMS = ("function", "operator", "augmented")  # in place and out= have their own arguments
@@ -260,3 +521,120 @@ def _decide(question: Question) -> Decision | Refused:
         return decision
     except Refusal as refusal:
         return Refused(question, refusal.with_traceback(None))
+
+
+# The dtype questions every framework has functions for: result_type, promote_types, can_cast.
+
+_RESULT_TYPE = op("result_type")
+_PROMOTE_TYPES = op("promote_types")
+# The answers for two live arrays, by dialect and dtypes. An entry is the answer or, where that
+# depends on which arrays are 0-d, a list of four: for neither, the first, the second and both.
+# Where several frameworks share the dtype objects, it is a dict of these by the arrays' types.
+# Where the arrays chose the dialect, each of these is by their framework's mode, if it has modes.
+_known: dict[object, Any] = {}
+when_default_changes(_known.clear)
+_current = chosen_dialect.get
+_NOTHING = object()
+
+
+class _ByMode(NamedTuple):
+    """Answers in the dialect of the arrays, whose framework may change its mode at any time."""
+
+    framework: str
+    answers: dict[str, Any]
+
+
+def result_type(
+    a: Any = _NOTHING, b: Any = _NOTHING, *more: Any, dialect: str | Dialect | None = None
+) -> DType:
+    """The dtype the framework's own result_type answers, for arrays, scalars or notation.
+
+    >>> result_type("int8[3]", "uint8[3]", dialect="numpy")
+    int16
+
+    Raises PromotionError where the dialect has no answer.
+    """
+    try:
+        found = _known[_current() if dialect is None else dialect, a.dtype, b.dtype, more]
+        if type(found) is dict:
+            found = found[type(a), type(b)]
+        if type(found) is _ByMode:
+            found = found.answers[mode_of_loaded(found.framework)]
+        if type(found) is DType:
+            return found
+        known = found[0] if a.ndim and b.ndim else found[(not a.ndim) + 2 * (not b.ndim)]
+        if known is not None:
+            return known  # type: ignore[no-any-return]
+    except (AttributeError, KeyError, TypeError):
+        pass
+    operands = tuple([x for x in (a, b, *more) if x is not _NOTHING])
+    return _asked(operands, _current() if dialect is None else dialect)
+
+
+def _asked(operands: tuple[Any, ...], chosen: str | Dialect | None) -> DType:
+    """The answer from the engine; that for two live arrays is cached."""
+    dialect, because = dialect_chosen(chosen, operands)
+    described = tuple([operand_of(operand) for operand in operands])
+    result = answer(Question(_RESULT_TYPE, described, dialect, because=because)).result
+    if len(operands) == 2 and all(map(is_plain_array, operands)):
+        a, b = operands
+        if len(_known) >= CACHE_SIZE:
+            _known.clear()
+        is_by_value = plan_of(_RESULT_TYPE, dialect, "function").scalars == "by value"
+        place: dict[Any, Any] = _known
+        key: object = (chosen, a.dtype, b.dtype, ())
+        if not (has_own_dtypes(a) and has_own_dtypes(b)):
+            place, key = _known.setdefault(key, {}), (type(a), type(b))
+        if because and has_modes(dialect.framework):
+            by_mode = place.setdefault(key, _ByMode(dialect.framework, {}))
+            place, key = by_mode.answers, mode_of_loaded(dialect.framework)
+        if not is_by_value and _is_same_at_every_rank(described, dialect, result):
+            place[key] = result
+        elif not is_by_value or (a.ndim and b.ndim):
+            place.setdefault(key, [None] * 4)[(not a.ndim) + 2 * (not b.ndim)] = result
+    return result
+
+
+def _is_same_at_every_rank(arrays: tuple[Operand, ...], dialect: Dialect, result: DType) -> bool:
+    """Whether the answer stays the same when either array is 0-d."""
+    ranked = [
+        [array_operand(o.dtype, shape, is_numpy=o.is_numpy) for shape in (None, ())]
+        for o in arrays
+        if o.dtype
+    ]
+    try:
+        return all(
+            answer(Question(_RESULT_TYPE, asked, dialect)).result is result
+            for asked in itertools.product(*ranked)
+        )
+    except PromotionError:
+        return False
+
+
+def promote_types(*dtypes: Any, dialect: str | Dialect | None = None) -> DType:
+    """The common dtype of some dtypes, without regard to roles.
+
+    >>> promote_types("int8", "uint8")
+    int16
+
+    Raises PromotionError where the dialect has none.
+    """
+    arrays = tuple([array_operand(to_dtype(d)) for d in dtypes])
+    chosen, because = dialect_chosen(dialect, dtypes)
+    return answer(Question(_PROMOTE_TYPES, arrays, chosen, because=because)).result
+
+
+def can_cast(source: object, target: object, *, dialect: str | Dialect | None = None) -> bool:
+    """Whether the framework's own can_cast allows a cast from one dtype to another.
+
+    >>> can_cast("float32", "int32", dialect="torch"), can_cast("int64", "uint8", dialect="torch")
+    (False, True)
+    """
+    deciding = dialect_chosen(dialect, (source, target)).dialect
+    if deciding.casts_as:
+        deciding = to_dialect(deciding.casts_as)
+    ends = (to_dtype(source), to_dtype(target))
+    for end in ends:
+        if end not in reach_of(deciding).bits:
+            raise UsageError(f"{deciding.name} has no dtype {end}.")
+    return can_become(reach_of(deciding), deciding.casts, *ends)

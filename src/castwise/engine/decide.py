@@ -5,30 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from castwise.engine.converted import converted
-from castwise.engine.decision import (
-    NOTHING,
-    Cast,
-    Decision,
-    Question,
-    Refusal,
-    cast_between,
-    cast_text,
-    result_text,
-    step_text,
-)
-from castwise.engine.joins import is_strong_power, joined
-from castwise.engine.plan import Plan, plan_of
-from castwise.engine.recorded.layered import of_layers
-from castwise.engine.saying import Say
-from castwise.engine.steps.accepts import (
+from castwise.catalog.dialects import dialect_named
+from castwise.engine.accepts import (
     check_accepted,
+    check_apart,
     check_compute,
     check_count,
+    check_fit,
     check_known,
     check_operands,
+    check_same_dtype,
+    check_values,
+    is_unpromoted_mix,
+    without,
 )
-from castwise.engine.steps.arguments import (
+from castwise.engine.arguments import (
     cast_first,
     check_named,
     computed_in,
@@ -37,34 +28,59 @@ from castwise.engine.steps.arguments import (
     loop_giving,
     plan_for,
 )
-from castwise.engine.steps.arrays import (
+from castwise.engine.decision import (
+    NOTHING,
+    Cast,
+    Decision,
+    Question,
+    Refusal,
+    Say,
+    cast_between,
+    cast_text,
+    result_text,
+    step_text,
+)
+from castwise.engine.joins import check_conversion, check_joins, is_strong_power, joined
+from castwise.engine.lists import has_lists, of_lists
+from castwise.engine.operands import (
     all_held,
+    all_own,
+    as_seen,
     check_width,
     counted,
+    decider_of,
+    given_back,
     held_dtype,
-    own_arrays,
-    promotes,
-    unpromoted,
-)
-from castwise.engine.steps.casts import cast_to, targets_of
-from castwise.engine.steps.composed import Computed, composed_dtypes, composition
-from castwise.engine.steps.condition import check_apart, without
-from castwise.engine.steps.conversion import check_conversion, check_joins
-from castwise.engine.steps.forms import form_of, is_numpy_writing, is_written, rebinds
-from castwise.engine.steps.guards import check_guards
-from castwise.engine.steps.lists import has_lists, of_lists
-from castwise.engine.steps.numpy_operands import all_own, as_seen, decider_of, given_back, is_native
-from castwise.engine.steps.ranges import check_fit, check_values
-from castwise.engine.steps.switches import check_same_dtype, is_unpromoted_mix
-from castwise.engine.steps.weakness import (
     is_converted_strong,
+    is_native,
     is_weakly_typed,
     makes_strong,
+    own_arrays,
+    promotes,
     stays_weak,
+    unpromoted,
 )
-from castwise.engine.steps.writes import becomes_result, takes_any, written_dtype
+from castwise.engine.plan import Plan, plan_of
+from castwise.engine.recorded import of_layers
+from castwise.engine.refusals import check_guards
+from castwise.engine.results import (
+    Computed,
+    cast_to,
+    composed_dtypes,
+    composition,
+    converted,
+    targets_of,
+)
+from castwise.engine.writes import (
+    becomes_result,
+    form_of,
+    is_numpy_writing,
+    is_written,
+    rebinds,
+    takes_any,
+    written_dtype,
+)
 from castwise.errors import UsageError
-from castwise.rules.catalog import dialect_named
 from castwise.vocab.dtypes import DType, dtype, strong_twin, weak_nodes_of
 from castwise.vocab.operands import UNDEFINED, Operand
 

@@ -200,7 +200,7 @@ class Decision(Shown):
         Raises UsageError where they are not the operands that were decided about.
         """
         # Imported by name: execute is built on the engine.
-        computing = importlib.import_module("castwise.execute.calling.cast_inputs")
+        computing = importlib.import_module("castwise.arrays.calls")
         cast: tuple[Any, ...] = computing.cast_inputs(self, operands)
         return cast
 
@@ -300,3 +300,8 @@ def cast_text(cast: Cast) -> str:
 
 def _number(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:g}"
+
+
+# How a decision reports its steps, where a caller wants them.
+
+Say = Callable[[str], None] | None  # takes one sentence per step

@@ -6,12 +6,13 @@ A hint names a dtype that holds every value of the operands, or says what is los
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 
-from castwise.engine.decision import Refusal, cast_between, cast_text
+from castwise.engine.decision import Cast, Decision, Refusal, cast_between, cast_text
 from castwise.engine.plan import Plan
 from castwise.vocab.dtypes import KINDS, DType, strong_twin
-from castwise.vocab.operands import Operand, scalar_text
+from castwise.vocab.operands import Operand, Scalar, scalar_text
 
 
 def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
@@ -113,3 +114,93 @@ def conversion_out_of_range(scalar: Operand, target: DType) -> Refusal:
         "Make it an array of a dtype that holds it.",
         by_value=True,
     )
+
+
+# Whether a number lies beyond a dtype.
+
+
+def is_unconvertible(value: Scalar | None, compute: DType) -> bool:
+    """torch's c10::overflows: an unsigned dtype takes negative integers, not floats, down to -max;
+    inf and NaN pass."""
+    if isinstance(value, complex):
+        return any(is_unconvertible(part, compute) for part in (value.real, value.imag))
+    assert value is not None
+    is_unsigned = compute.kind == "int" and not compute.is_signed
+    is_taken = is_unsigned and isinstance(value, int) and -compute.max <= value < 0
+    return not is_taken and is_beyond(value, compute)
+
+
+def is_beyond(value: Scalar | None, dtype: DType) -> bool:
+    """Whether a number lies outside the range of a dtype; inf and NaN are in that of any float."""
+    if isinstance(value, complex):
+        return any(is_beyond(part, dtype) for part in (value.real, value.imag))
+    if value is None or dtype.kind == "bool":
+        return False
+    if dtype.kind == "int":
+        return not dtype.min <= value <= dtype.max
+    return dtype.max < abs(value) < math.inf
+
+
+# What a varied dialect refuses in addition to its rules: some kinds of implicit casts.
+
+# The hazards that cost memory or a device, and leave every value as it was.
+HARMLESS = frozenset({"widens", "not-on-device"})
+
+
+def check_guards(decision: Decision) -> None:
+    """Raises Refusal where a guard of the dialect forbids what was decided."""
+    for guard in decision.question.dialect.joining.guards:
+        _GUARDS[guard](decision)
+
+
+def _no_implicit_cast(decision: Decision) -> None:
+    for cast in _casts(decision):
+        if cast.source is not None:
+            raise Refusal(f"the implicit cast {cast} is not allowed", _advice(decision, cast))
+
+
+def _no_lossy_cast(decision: Decision) -> None:
+    for cast in _casts(decision):
+        if not HARMLESS.issuperset(cast.hazards):
+            raise Refusal(
+                f"{cast_text(cast)}, and no implicit cast may change a value",
+                _advice(decision, cast),
+                by_value=cast.source is None,
+            )
+
+
+def _no_promotion_to_64_bits(decision: Decision) -> None:
+    target = decision.compute
+    is_wide = target.bits == (128 if target.kind == "complex" else 64)
+    if is_wide and any(decision.casts) and not decision.question.op.accumulates:
+        raise Refusal(f"promotion to {target} is not allowed", _way_out(decision))
+
+
+def _casts(decision: Decision) -> list[Cast]:
+    return [cast for cast in (*decision.casts, decision.result_cast) if cast]
+
+
+def _advice(decision: Decision, cast: Cast) -> str:
+    """What to do instead of a cast."""
+    if cast is decision.result_cast:
+        return f"Cast the result yourself, or write it into {cast.source}."
+    return _way_out(decision)
+
+
+def _way_out(decision: Decision) -> str:
+    """What to cast the arrays to: what the op computes in, where it holds them."""
+    question, compute = decision.question, decision.compute
+    operands = question.operands[question.op.is_condition_first :]
+    arrays = list(dict.fromkeys(o.dtype for o in operands if o.dtype))
+    numbers = [o.value for o in operands if o.is_scalar]
+    if all(compute.holds(d) for d in arrays) and not any(is_beyond(n, compute) for n in numbers):
+        return f"If you mean it, cast: x.astype('{compute}')."
+    roomy = [d for d in question.dialect.dtypes if not any(is_beyond(n, d) for n in numbers)]
+    return way_out(arrays, roomy, compute.rank)
+
+
+_GUARDS: dict[str, Callable[[Decision], None]] = {
+    "no implicit cast": _no_implicit_cast,
+    "no lossy cast": _no_lossy_cast,
+    "no promotion to 64 bits": _no_promotion_to_64_bits,
+}

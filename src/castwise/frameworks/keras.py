@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.frameworks.jax import JAX, LATTICE
-from castwise.rules.parts import (
+from castwise.rules.messages import Message, Messages
+from castwise.rules.rule import (
     Accepts,
     Arguments,
     Arrays,
@@ -15,10 +16,10 @@ from castwise.rules.parts import (
     Numbers,
     NumPyOperands,
     Range,
+    Rule,
     Weakness,
     Writes,
 )
-from castwise.rules.rule import Rule
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2"
 _TRIGONOMETRIC = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"
@@ -132,4 +133,18 @@ KERAS = JAX.vary(
             "sin(float8_e5m2[3])",
         ),
     ),
+)
+
+# Keras's own errors about dtypes; those of the framework that it runs on are its own, too.
+
+MESSAGES = Messages(
+    "keras",
+    (
+        Message(
+            "There is no implicit conversions from float8 dtypes to others. You must cast it"
+            " internally. Received: ({operands})"
+        ),
+    ),
+    packages="keras",
+    runs_on="tensorflow jax torch numpy",
 )

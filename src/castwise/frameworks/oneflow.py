@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Becomes, Evidence, Laws, Naming
-from castwise.rules.parts import (
+from dataclasses import replace
+
+from castwise.rules.dialect import Becomes, Dialect, Evidence, Laws, Naming
+from castwise.rules.messages import Message, Messages
+from castwise.rules.rule import (
     Accepts,
     Arguments,
     Arrays,
@@ -14,10 +16,12 @@ from castwise.rules.parts import (
     Numbers,
     NumPyOperands,
     Range,
+    Rule,
     Writes,
+    combined,
 )
-from castwise.rules.rule import Rule
 from castwise.rules.values import Arithmetic, ArrayMethods, Dividing, Powers, Reducing, Values
+from castwise.vocab.spellings import SPELLINGS
 
 _INTERNAL = "int16 uint16 uint32 uint64 int128"  # in the table, but without a name in Python
 
@@ -207,4 +211,63 @@ ONEFLOW = Dialect(
             "uint8[2,3] @ float32[3,2]",
         ),
     ),
+)
+
+# OneFlow as the article on its type promotion describes it, and as recorded where it does not.
+
+ARTICLE = ONEFLOW.vary(
+    mode="article",
+    version="",
+    about="OneFlow as the article on its TensorProcessor describes it: a 0-d tensor counts as a"
+    " scalar; sum has int64 as its lowest dtype.",
+    ops={
+        **ONEFLOW.ops,
+        "*": combined(
+            ONEFLOW.ops["*"],
+            Rule(
+                scalars="tiers",  # the array's dtype if a scalar is of its family, else promotion
+                arrays=Arrays(
+                    lowest_promoted=False,  # Apply() does the one or the other
+                ),
+            ),
+        ),
+        # AddInputs({x}, /*lowest_dtype=*/DType::Int64()): "any integer", and 0-d ones too.
+        "sum": Rule(converts="int16 uint64 -> int64", composes=()),
+    },
+    evidence=replace(
+        ONEFLOW.evidence,
+        source="the article on type promotion in PyTorch and OneFlow (OneFlow's pull request 6380);"
+        " what it does not cover, the table and the ops, is as in oneflow 0.9.0",
+        surprises=(
+            "int8[3] * float64[]",
+            "int8[3] * int64[]",
+            "int16[3] + 2.0",
+            "sum(int8[])",
+            "sum(int16[3])",
+        ),
+    ),
+)
+
+# OneFlow's errors about dtypes.
+
+_OF_PROTOCOL = {
+    "kFloat": "float32",
+    "kDouble": "float64",
+    **{
+        f"k{name}": name.lower()
+        for name in ("Bool", "Int8", "Int16", "Int32", "Int64", "UInt8", "Float16", "BFloat16")
+    },
+}
+
+MESSAGES = Messages(
+    "oneflow",
+    (
+        Message(
+            "InferDataType Failed. Expected {left}, but got {right}",
+            "RuntimeError: InferDataType Failed. Expected kFloat, but got kDouble",
+        ),
+    ),
+    dtypes={**SPELLINGS["oneflow"], **_OF_PROTOCOL},
+    calls=dict.fromkeys(("mm", "bmm", "addmm", "linear"), "matmul"),
+    packages="oneflow",
 )

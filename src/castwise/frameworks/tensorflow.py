@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Becomes, Evidence, Joining, Laws, Naming
-from castwise.rules.parts import (
+from castwise.rules.dialect import Becomes, Dialect, Evidence, Joining, Laws, Naming
+from castwise.rules.messages import Message, Messages
+from castwise.rules.rule import (
     Accepts,
     Arrays,
     Composed,
@@ -14,10 +14,11 @@ from castwise.rules.parts import (
     Conversion,
     Numbers,
     NumPyOperands,
+    Range,
+    Rule,
     Weakness,
     Writes,
 )
-from castwise.rules.rule import Rule
 from castwise.rules.values import (
     Arithmetic,
     Casting,
@@ -365,4 +366,200 @@ TENSORFLOW_NP_SAFE = TENSORFLOW_NP_ALL.vary(
             "bool[3] + 1.5",
         ),
     ),
+)
+
+# TensorFlow's RFC 431 as proposed: the modes ALL, SAFE and NONE of implicit promotion.
+
+_EDGES = """
+        bool -> int8 uint8
+        int8 -> int16 float16 bfloat16
+        uint8 -> int16 uint16 float16 bfloat16
+        int16 -> int32 float32
+        uint16 -> int32 uint32 float32
+        int32 -> int64
+        uint32 -> int64 uint64
+        float16 bfloat16 -> float32
+        float32 -> float64 complex64
+        float64 complex64 -> complex128
+"""
+
+_RFC_OPS = {
+    "*": Rule(
+        scalars="weak",
+        range=Range(limit="common dtype", beyond="raises"),
+        numpy=NumPyOperands(arrays="as arrays"),
+        writes=Writes(
+            into="same dtype",  # Variable.assign_add and the like: a Variable keeps its dtype
+            # In the RFC's tables b + i* is i64 and b + f* is f64; tf.constant(1) stays int32.
+        ),
+        numbers=Numbers(dtypes={"int": "int64", "float": "float64", "complex": "complex128"}),
+    ),
+    "*/augmented": Rule(writes=Writes(rebinds="always")),
+    # The RFC is about arithmetic, in which only truediv turns integers into floats. The other ops
+    # take the same dtypes as in TensorFlow.
+    "atan2 hypot logaddexp logaddexp2 ldexp copysign nextafter xlogy exp exp2 expm1 log log2 log10"
+    " log1p sqrt rsqrt cbrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid"
+    " reciprocal erf degrees radians angle div_no_nan": Rule(integers_become_float=False),
+    "logical_and logical_or logical_xor logical_not any all": Rule(computes="bool"),
+    "mean": Rule(computes="int float complex"),
+    "where": Rule(accepts=Accepts(condition=CONDITION)),
+}
+
+ALL = Dialect(
+    framework="tensorflow",
+    mode="all",
+    about="RFC 431, mode ALL: the narrowest dtype that holds both operands, with at most 64 bits"
+    " per part.",
+    order="bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64"
+    " complex64 complex128",
+    reaches=_EDGES + "int64 uint64 -> float64",  # the cap: no wider dtype could hold them
+    python={kind: TENSORFLOW.python[kind] for kind in ("bool", "int", "float", "complex")},
+    becomes=Becomes(
+        lifts="int8 uint8 int16 uint16 -> float32; int32 uint32 int64 uint64 -> float64",
+        reads_ints=TENSORFLOW.becomes.reads_ints,
+    ),
+    casts="safe",
+    values=TENSORFLOW.values,
+    ops=_RFC_OPS,
+    naming=TENSORFLOW.naming,
+    evidence=Evidence(
+        source="RFC 431 as proposed, its text and its tables of add and assign_add",
+        laws=Laws(associativity_witness=("uint8", "int8", "float16")),
+        surprises=(
+            "uint8[3] + int8[3]",
+            "uint8[3] + bfloat16[3]",
+            "int32[3] + float32[3]",
+            "uint64[3] + int8[3]",
+            "int64[3] + float64[3]",
+            "int8[3] + 1000",
+            "bool[3] + 1",
+            "int8[3] / uint16[3]",
+        ),
+    ),
+)
+
+SAFE = ALL.vary(
+    mode="safe",
+    about="RFC 431, mode SAFE: as ALL, but the result must have the dtype of one operand and hold"
+    " the other exactly; a scalar must fit into the tensor's dtype.",
+    reaches=_EDGES + "int32 uint32 -> float64",
+    joining=replace(
+        ALL.joining,
+        only_absorbed="bool int float complex",
+        refusal="promotion is unsafe where the result is wider than both or loses precision",
+    ),
+    ops={**_RFC_OPS, "*": replace(_RFC_OPS["*"], scalars="fits arrays")},
+    evidence=replace(
+        ALL.evidence,
+        laws=replace(ALL.evidence.laws, associativity_witness=None),
+        surprises=(
+            "int8[3] + int16[3]",
+            "uint8[3] + int8[3]",
+            "uint64[3] + float32[3]",
+            "int64[3] + float64[3]",
+            "int32[3] + 1.5",
+            "uint8[3] + 256",
+            "bool[3] + 1",
+        ),
+    ),
+)
+
+NONE = SAFE.vary(
+    mode="none",
+    about="RFC 431, mode NONE: tensors of unequal dtypes are refused; scalars work as in SAFE.",
+    reaches="",
+    joining=replace(
+        SAFE.joining, alone="bool int float complex", refusal="tensors are not promoted"
+    ),
+    evidence=replace(
+        SAFE.evidence,
+        surprises=(
+            "int8[3] + int16[3]",
+            "float32[3] + 1",
+            "int32[3] + 1.5",
+            "bool[3] + 1",
+            "int32[3] + True",
+            "int8[3] / 1",
+        ),
+    ),
+)
+
+# TensorFlow's errors about dtypes.
+
+# As C++ spells them in messages, "float tensor", and as the protocol does, DT_HALF.
+_OF_CPP = {"half": "float16", "float": "float32", "double": "float64"}
+_OF_PROTOCOL = {
+    "DT_HALF": "float16",
+    "DT_FLOAT": "float32",
+    "DT_DOUBLE": "float64",
+    **{
+        f"DT_{name.upper()}": name
+        for name in (
+            "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+            "bfloat16", "complex64", "complex128",
+        )
+    },
+}  # fmt: skip
+
+MESSAGES = Messages(
+    "tensorflow",
+    (
+        Message(
+            "cannot compute {op} as input #{place}(zero-based) was expected to be a {expected}"
+            " tensor but is a {found} tensor"
+        ),
+        Message(
+            "cannot compute {op} as input #{place}(zero-based) was expected to be an {expected}"
+            " tensor but is a {found} tensor",
+            "InvalidArgumentError: cannot compute Mul as input #1(zero-based) was expected to be an"
+            " int32 tensor but is a float tensor [Op:Mul]",
+        ),
+        Message(
+            "Value for attr 'T' of {each} is not in the list of allowed values: ... Op<name={op};"
+        ),
+        Message(
+            "Value for attr 'TI' of {left} is not in the list of allowed values: ... Op<name={op};"
+        ),
+        Message(
+            "Value for attr 'Tlabels' of {right} is not in the list of allowed values: ..."
+            " Op<name={op};"
+        ),
+        Message(
+            "Value passed to parameter '{any}' has DataType {computed} not in list of allowed"
+            " values",
+            "TypeError: Value passed to parameter 'x' has DataType bool not in list of allowed"
+            " values: bfloat16, float16, float32, float64",
+        ),
+        Message("Could not find device for node: {{{{node {any}}}}} = {op}[T={each}]"),
+        Message("must have the same dtype, got {left} != {right}", op="div"),
+        Message(
+            "Input '{any}' of '{op}' Op has type {right} that does not match type {left} of"
+            " argument"
+        ),
+        Message(
+            "Input 'condition' of '{op}' Op has type {left} that does not match expected type of"
+            " bool"
+        ),
+        Message("Input '{any}' of '{op}' Op has type {left} that does not match expected type"),
+        Message("Tensor conversion requested dtype {target} for Tensor with dtype {right}"),
+        Message("Cannot convert {number} to EagerTensor of dtype {left}"),
+    ),
+    dtypes={**_OF_CPP, **_OF_PROTOCOL},
+    ops={
+        "MatMul": "matmul",
+        "BatchMatMulV2": "matmul",
+        "Pack": "stack",
+        "SelectV2": "where",
+        "Select": "where",
+        "FloorDiv": "floor_divide floor_div",
+        "RealDiv": "div real_div",
+        "Invert": "bitwise_not",
+        "AddN": "add",
+        "BiasAdd": "add",
+        "SparseSoftmaxCrossEntropyWithLogits": "cross_entropy",
+        "SoftmaxCrossEntropyWithLogits": "cross_entropy",
+    },
+    calls={"assign_add": "add_", "assign_sub": "sub_"},
+    packages="tensorflow",
+    signs={"InvalidArgumentError": "tensorflow"},
 )

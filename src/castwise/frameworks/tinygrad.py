@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Assigns, Becomes, Evidence, Joining, Laws, Naming
-from castwise.rules.parts import (
+from castwise.rules.dialect import Assigns, Becomes, Dialect, Evidence, Joining, Laws, Naming
+from castwise.rules.messages import Message, Messages
+from castwise.rules.rule import (
     Accepts,
     Arguments,
     Composed,
@@ -12,10 +12,10 @@ from castwise.rules.parts import (
     Exponent,
     Numbers,
     NumPyOperands,
+    Rule,
     Weakness,
     Writes,
 )
-from castwise.rules.rule import Rule
 from castwise.rules.values import (
     Arithmetic,
     ArrayMethods,
@@ -26,6 +26,7 @@ from castwise.rules.values import (
     Reducing,
     Values,
 )
+from castwise.vocab.spellings import SPELLINGS
 
 _FLOAT8 = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz"
 
@@ -192,4 +193,22 @@ TINYGRAD = Dialect(
             "int8[3] ** -1",
         ),
     ),
+)
+
+# tinygrad's errors about dtypes.
+
+MESSAGES = Messages(
+    "tinygrad",
+    (
+        Message(
+            "shift operands must be int, got [{operands}]",
+            op="bitwise_left_shift bitwise_right_shift",
+        ),
+        Message("assign dtype mismatch {target} != {result}"),
+        Message("where cond must be bool, got {left}", op="where"),
+        Message("UOp verification failed at ... on Ops.{op} {computed}"),
+    ),
+    dtypes={**SPELLINGS["tinygrad"], "weakint": "i*", "weakfloat": "f*"},
+    ops={"AND": "bitwise_and", "OR": "bitwise_or", "XOR": "bitwise_xor"},
+    packages="tinygrad",
 )

@@ -6,17 +6,11 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from castwise.graph.passes.preserve import preserve
-from castwise.graph.passes.redialect import Redialect, redialect
-from castwise.graph.passes.simplify import Simplification, simplify
-from castwise.graph.pictures.dot import program_dot
-from castwise.graph.pictures.svg import program_svg
-from castwise.graph.pictures.text import program_text
+from castwise.graph.passes import Redialect, Simplification, preserve, redialect, simplify
+from castwise.graph.pictures import program_dot, program_svg, program_text
 from castwise.graph.program import Program
-from castwise.graph.running.arguments import arranged
-from castwise.graph.running.run import run_program
-from castwise.graph.saving.reading import read_program
-from castwise.graph.saving.writing import save_program
+from castwise.graph.run import arranged, run_program
+from castwise.graph.saving import read_program, save_program
 from castwise.rules.dialect import Dialect
 from castwise.showing import counted, html_of, line_of, listed
 
@@ -111,8 +105,8 @@ class Graph(Program):
         with its source line.
         """
         from castwise.graph.onnx.export import (
-            program_to_onnx,
-        )  # imported late: many modules that few programs need
+            program_to_onnx,  # imported late: many modules that few programs need
+        )
 
         return program_to_onnx(self, path, opset=opset, runtime=runtime)
 

@@ -5,16 +5,62 @@ Everything else in this folder reads programs or makes new ones.
 
 from __future__ import annotations
 
+import linecache
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
+from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar
 
+from castwise.arrays.tensor import Tensor
 from castwise.engine.decision import Cast, Decision
-from castwise.execute.tensor import Tensor
-from castwise.graph.source_lines import SourceLine
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
+from castwise.vocab.operands import scalar_text
+
+# Lines of the user's source: a node's origin, and the current line.
+
+_PACKAGE = str(Path(__file__).parents[1])
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """The line of the user's source that a node comes from."""
+
+    file: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def user_line() -> SourceLine | None:
+    """The current line of the user's own code: the first frame outside castwise."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_between(frame):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    return SourceLine(file, line, linecache.getline(file, line).strip())
+
+
+def _is_between(frame: FrameType) -> bool:
+    """Whether a frame belongs to castwise, or to the library through which it calls backends."""
+    called = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return frame.f_code.co_filename.startswith(_PACKAGE) or called == "array_api_compat"
+
+
+def user_place() -> str:
+    """That line as text: its file, its number and its source."""
+    line = user_line()
+    if line is None:
+        return "here"
+    return f"{line}: `{line.text}`" if line.text else str(line)
+
 
 Shape = tuple["int | str", ...]
 
@@ -197,3 +243,70 @@ def rebuilt(program: P, remade: Callable[[Node, tuple[Node, ...]], Node]) -> P:
     outputs = tuple([new[node] for node in program.outputs])
     state = tuple([State(new[s.before], new[s.after], s.tensor) for s in program.state])
     return replace(program, inputs=inputs, outputs=outputs, state=state)
+
+
+# The names of a program's nodes in text, pictures and exports.
+
+
+def node_names(program: Program) -> dict[Node, str]:
+    """The name of each node: inputs have their own names, small constants their values."""
+    names: dict[Node, str] = {}
+    count = 0
+    for node in program.nodes:
+        if node.op == INPUT:
+            names[node] = node.name
+        elif is_inline(node):
+            names[node] = f"{node.dtype}({_value(node.value)})"
+        else:
+            names[node] = f"%{count}"
+            count += 1
+    return names
+
+
+def is_inline(node: Node) -> bool:
+    """Whether a node has no separate line: an input, or a number."""
+    return node.op == INPUT or (node.op == CONSTANT and node.shape == ())
+
+
+def _value(value: Any) -> str:
+    plain = value.item() if hasattr(value, "item") else value
+    return scalar_text(plain)
+
+
+# Takes arrays out of lists, tuples and dicts, and puts them back.
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A placeholder for one array in a structure, by its number."""
+
+    number: int
+
+
+def sequence_like(sequence: Any, parts: list[Any]) -> Any:
+    """A list, tuple or named tuple like another, with other parts."""
+    kind = type(sequence)
+    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+
+
+def filled(structure: Any, arrays: Sequence[Any]) -> Any:
+    """A structure with arrays in its slots.
+
+    >>> filled({"a": [Slot(1), None], "b": Slot(0)}, ["x", "y"])
+    {'a': ['y', None], 'b': 'x'}
+    """
+    if isinstance(structure, Slot):
+        return arrays[structure.number]
+    if isinstance(structure, (list, tuple)):
+        return sequence_like(structure, [filled(part, arrays) for part in structure])
+    if isinstance(structure, dict):
+        return {key: filled(part, arrays) for key, part in structure.items()}
+    return structure
+
+
+def slots_in(structure: Any) -> list[int]:
+    """The numbers of the slots in a structure."""
+    if isinstance(structure, Slot):
+        return [structure.number]
+    parts = structure.values() if isinstance(structure, dict) else structure or ()
+    return [number for part in parts for number in slots_in(part)]

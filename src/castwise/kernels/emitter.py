@@ -11,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from castwise.catalog.dialects import DEFAULT, dialect_named
 from castwise.errors import UsageError
-from castwise.kernels import floats
+from castwise.kernels import ops
 from castwise.kernels.ops import choose, truth, within, written_op
 from castwise.kernels.program import (
     BITS,
@@ -25,11 +26,12 @@ from castwise.kernels.program import (
     INT32,
     NARROW,
     WIDEN,
+    NotLoweredError,
+    Value,
+    known,
+    step,
     stored_as,
 )
-from castwise.kernels.writing import NotLoweredError, Value, known, step
-from castwise.rules.catalog import dialect_named
-from castwise.rules.default import DEFAULT
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.dtypes import dtype as dtype_named
@@ -158,7 +160,7 @@ class Emitter:
             bits = value.standing_for(stored_as(held))
             return step(WIDEN, FLOAT32, bits, detail=held.name)
         if held.kind == "float":
-            return floats.to_float32(value, held)
+            return ops.to_float32(value, held)
         number = step(CONVERT, INT32, value.standing_for(stored_as(held)))
         low = step("and", INT32, number, known((1 << held.bits) - 1, INT32))
         if not held.is_signed:
@@ -180,7 +182,7 @@ class Emitter:
         traits, is_native = self.traits, target in self.traits.converts
         is_double = value.dtype is FLOAT64 and target is FLOAT16 and traits.doubles_halve_once
         if is_double and not (is_native and traits.halves_doubles):
-            value = floats.rounded_to_odd(value)
+            value = ops.rounded_to_odd(value)
         is_exact = target.holds(value.dtype)
         if not is_double and value.dtype is not FLOAT32:
             value = step(CONVERT, FLOAT32, value)
@@ -188,7 +190,7 @@ class Emitter:
             bits = step(NARROW, stored_as(target), value, detail=target.name)
             found = bits.standing_for(target)
         else:
-            found = floats.from_float32(value, target)
+            found = ops.from_float32(value, target)
         found.wide = value if is_exact else None
         return found
 

@@ -7,8 +7,10 @@ the integers that hold their bits.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from castwise.vocab.dtypes import DType, dtype, dtypes_of
 
@@ -117,3 +119,175 @@ def number_of(step: Step) -> int | float:
 def stored_as(held: DType) -> DType:
     """The dtype in which an element is loaded and stored: itself, or integers with its bits."""
     return held if held in COMPUTED else _STORED_AS[held.itemsize * 8]
+
+
+# Writes a lowered program, step by step.
+
+
+class NotLoweredError(Exception):
+    """Raised while a program is written: there is no step for an op, a dtype or a rule."""
+
+
+class Value:
+    """The result of a step, or a known number, which becomes a step when it is used.
+
+    `dtype` is what it stands for. The step itself has the dtype that elements are stored as.
+    """
+
+    __slots__ = ("cast_from", "dtype", "number", "wide", "writer")
+    shape = ()  # a program is about one element
+
+    def __init__(self, writer: Writer | None, number: Any, dtype: DType) -> None:
+        self.writer, self.number, self.dtype = writer, number, dtype
+        self.cast_from: DType | None = None  # the dtype before casts, if there were any
+        self.wide: Value | None = None  # of a small float, the float32 that it is without rounding
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is a known number."""
+        return self.writer is None
+
+    def standing_for(self, dtype: DType) -> Value:
+        """The same bits, as an element of another dtype that is stored alike."""
+        return Value(self.writer, self.number, dtype)
+
+
+class Writer:
+    """A program in the making."""
+
+    def __init__(self) -> None:
+        self._operands: list[DType] = []
+        self._steps: list[Step] = []
+        self._known: dict[Step, int] = {}
+        self.flushes = False  # subnormal floats must be zeros to the processor
+
+    def operand(self, dtype: DType) -> Value:
+        """An element of the next operand."""
+        if dtype.kind == "complex" or dtype.bits > 64:
+            raise NotLoweredError(f"{dtype}")
+        self._operands.append(dtype)
+        step = Step(LOAD, stored_as(dtype), (), len(self._operands) - 1)
+        return Value(self, self._added(step), dtype)
+
+    def step(self, does: str, dtype: DType, *arguments: Value, detail: str | None = None) -> Value:
+        """The result of a step; the same step on the same arguments is written once."""
+        numbers = tuple([self._number(argument) for argument in arguments])
+        return Value(self, self._added(Step(does, dtype, numbers, detail)), dtype)
+
+    def alarm(self, condition: Value) -> None:
+        """Makes all results void if the condition holds for any element."""
+        self._added(Step(ALARM, BOOL, (self._number(condition),)))
+
+    def finished(self, results: Sequence[Value], *, notices_float_errors: bool) -> Lowered:
+        """The whole program."""
+        return Lowered(
+            tuple(self._operands),
+            tuple(self._steps),
+            tuple([self._number(result) for result in results]),
+            tuple([result.dtype for result in results]),
+            notices_float_errors,
+            self.flushes,
+        )
+
+    def _number(self, value: Value) -> int:
+        if value.writer is None:
+            return self._added(Step(CONSTANT, value.dtype, (), _detail(value.number)))
+        if value.writer is not self:
+            raise NotLoweredError("a value of another program")
+        return int(value.number)
+
+    def _added(self, step: Step) -> int:
+        if step not in self._known:
+            self._known[step] = len(self._steps)
+            self._steps.append(step)
+        return self._known[step]
+
+
+def _detail(number: int | float | bool) -> int | str:
+    """A number as part of a step. A float is text, because zeros differ and NaN is not itself."""
+    return number.hex() if isinstance(number, float) else int(number)
+
+
+def known(number: int | float | bool, dtype: DType) -> Value:
+    """A number."""
+    return Value(None, number, dtype)
+
+
+def step(does: str, dtype: DType, *arguments: Value, detail: str | None = None) -> Value:
+    """A step in the program that its arguments belong to."""
+    writer = next((argument.writer for argument in arguments if argument.writer), None)
+    if writer is None:
+        raise NotLoweredError(f"{does} of numbers alone")
+    return writer.step(does, dtype, *arguments, detail=detail)
+
+
+# How operands lie in memory: dimensions merged where that changes nothing, in the order that
+# walks through memory forwards.
+
+Strides = tuple[tuple[int, ...], ...]  # in bytes, of several arrays
+UNIT, FIXED, ANY = "1", "0", "s"  # the next element is the next in memory, the same, or elsewhere
+
+
+class Place(NamedTuple):
+    """How the elements of an array lie in memory, wherever that is: its shape, the distances in
+    bytes along each dimension, and the device."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    device: str = "cpu"
+
+
+class Layout(NamedTuple):
+    """The dimensions that a kernel loops over, outermost first, and for each array the distance in
+    bytes between two elements along each. `steps` says how each array moves along the last."""
+
+    shape: tuple[int, ...]
+    strides: Strides
+    steps: str
+
+
+@functools.lru_cache(maxsize=1024)
+def layout_of(shape: tuple[int, ...], strides: Strides, itemsizes: tuple[int, ...]) -> Layout:
+    """The layout of arrays of one shape, each with its own strides (0 where it is broadcast). The
+    first is the result, whose order counts most."""
+    order = sorted(
+        [n for n, length in enumerate(shape) if length != 1],
+        key=lambda n: tuple(-abs(own[n]) for own in strides),
+    )
+    lengths: list[int] = []
+    moves: list[list[int]] = [[] for _ in strides]
+    for n in order:
+        current = [own[n] for own in strides]
+        if lengths and all(m[-1] == c * shape[n] for m, c in zip(moves, current, strict=True)):
+            lengths[-1] *= shape[n]
+            for move, stride in zip(moves, current, strict=True):
+                move[-1] = stride
+            continue
+        lengths.append(shape[n])
+        for move, stride in zip(moves, current, strict=True):
+            move.append(stride)
+    if not lengths:
+        lengths, moves = [1], [[size] for size in itemsizes]
+    return Layout(tuple(lengths), tuple(map(tuple, moves)), _steps(moves, itemsizes))
+
+
+def _steps(moves: list[list[int]], itemsizes: tuple[int, ...]) -> str:
+    """One of the three for each array. If one jumps, all that move count as jumping, so that there
+    are few kernels of one program."""
+    found = [
+        FIXED if move[-1] == 0 else UNIT if move[-1] == size else ANY
+        for move, size in zip(moves, itemsizes, strict=True)
+    ]
+    if ANY in found:
+        found = [FIXED if kind == FIXED else ANY for kind in found]
+    return "".join(found)
+
+
+def broadcast_strides(
+    shape: tuple[int, ...], own: tuple[int, ...], strides: tuple[int, ...]
+) -> tuple[int, ...]:
+    """The strides of an array of the shape `own`, in a larger shape that it is broadcast to."""
+    lead = len(shape) - len(own)
+    return (0,) * lead + tuple([
+        0 if length == 1 else stride for length, stride in zip(own, strides, strict=True)
+    ])  # fmt: skip

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from castwise.compare.through import (
+from castwise.catalog.dialects import dialect_named
+from castwise.comparing.verify import (
     NOT_ABOUT_DTYPES,
     Difference,
     ThroughComparison,
@@ -18,10 +19,8 @@ from castwise.compare.through import (
     prepared,
 )
 from castwise.conformance.recorder import Recorder
-from castwise.conformance.through.asking import questions_through
-from castwise.conformance.through.transformation import Transformation
-from castwise.report.verify.through import through_text
-from castwise.rules.catalog import dialect_named
+from castwise.conformance.through import Transformation, questions_through
+from castwise.report.verify import through_text
 
 Known = tuple[str, ...]  # a difference in a baseline: op, form, operands, both answers
 

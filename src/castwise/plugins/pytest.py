@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from castwise.auditing.judging.audited import Audit
-    from castwise.auditing.records.seen import Seen
+    from castwise.auditing.audited import Audit
+    from castwise.auditing.records import Seen
 
 _ALLOW = "castwise_allow"
 _OPTION = "--castwise"
@@ -86,9 +86,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
                 "PACKAGE with the package to audit."
             )
         return
-    from castwise.auditing.accepting.accepted import hazards_named
-    from castwise.auditing.running.loading import start
-    from castwise.auditing.running.packages import check_names
+    from castwise.auditing.accepted import hazards_named
+    from castwise.auditing.launch import check_names
+    from castwise.auditing.loading import start
     from castwise.errors import UsageError
 
     try:
@@ -120,7 +120,7 @@ class _Session:
     """What is seen in one session, or in one worker of it."""
 
     def __init__(self, config: pytest.Config) -> None:
-        from castwise.auditing.accepting.accepted import hazards_named
+        from castwise.auditing.accepted import hazards_named
 
         self._packages: list[str] = config.getoption("castwise")
         self._hazards = hazards_named(config.getoption("castwise_fail_on"))
@@ -137,9 +137,9 @@ class _Session:
         if marker is None:
             yield
             return
-        from castwise.auditing.accepting.accepted import ANY
-        from castwise.auditing.noting.log import LOG, Log
-        from castwise.auditing.noting.seen import seen_in
+        from castwise.auditing.accepted import ANY
+        from castwise.auditing.log import LOG, Log
+        from castwise.auditing.saved import seen_in
 
         outside, LOG.events = LOG.events, {}
         try:
@@ -157,24 +157,22 @@ class _Session:
         """Collects what a worker of pytest-xdist has seen."""
         output = getattr(node, "workeroutput", {}).get("castwise")
         if output:
-            from castwise.auditing.records.as_json import seen_from_json
+            from castwise.auditing.saved import seen_from_json
 
             self._workers.append([seen_from_json(part) for part in json.loads(output)])
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Judges what was seen, or, in a worker, passes it to the main session."""
-        from castwise.auditing.accepting.accepted import (
+        from castwise.auditing.accepted import (
             failing,
             without_allowed,
             without_expected,
             without_ignored,
         )
-        from castwise.auditing.judging.audited import audit_of
-        from castwise.auditing.noting.log import LOG
-        from castwise.auditing.noting.seen import seen_in
-        from castwise.auditing.records.as_json import seen_to_json
-        from castwise.auditing.running.packages import reasons_not_audited
-        from castwise.auditing.running.saved import put_together
+        from castwise.auditing.audited import audit_of
+        from castwise.auditing.launch import reasons_not_audited
+        from castwise.auditing.log import LOG
+        from castwise.auditing.saved import put_together, seen_in, seen_to_json
 
         own = [seen_in(LOG), *self._allowed]
         if self._output is not None:
@@ -199,10 +197,9 @@ class _Session:
         """Prints the summary."""
         if self._audit is None:
             return
-        from castwise.auditing.accepting.accepted import failing
-        from castwise.report.audit.text import SHORT, WHOLE, audit_text
-        from castwise.report.terminal.colour import coloured, plain
-        from castwise.report.terminal.printing import terminal_width
+        from castwise.auditing.accepted import failing
+        from castwise.report.audit import SHORT, WHOLE, audit_text
+        from castwise.report.terminal import coloured, plain, terminal_width
 
         terminalreporter.section(f"implicit casts in {', '.join(self._packages)}")
         for reason in self._missing:

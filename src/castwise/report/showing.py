@@ -7,26 +7,26 @@ from collections.abc import Mapping
 
 # The class of a result -> the function in castwise.report that writes it.
 _TEXTS = {
-    "Audit": "audit.cards.audit_words",
-    "AuditLog": "audit.cards.log_words",
-    "Decision": "answers.explanation.decision_text",
-    "Dialect": "dialect_list.dialect_text",
-    "DtypeOrigin": "audit.cards.origin_words",
-    "Port": "port.text.port_text",
+    "Audit": "audit_page.audit_words",
+    "AuditLog": "audit_page.log_words",
+    "Decision": "answers.decision_text",
+    "Dialect": "lists.dialect_text",
+    "DtypeOrigin": "audit_page.origin_words",
+    "Port": "port.port_text",
 }
 _CARDS = {
-    "Audit": "audit.cards.audit_card",
-    "AuditLog": "audit.cards.log_card",
-    "CastCounts": "cast_counts.counts_card",
-    "Decision": "answers.cards.decision_card",
-    "Dialect": "dialect_list.dialect_card",
-    "DtypeOrigin": "audit.cards.origin_card",
-    "Explained": "answers.cards.explained_card",
-    "Finding": "audit.cards.finding_card",
-    "Graph": "graphs.graph_card",
-    "Port": "port.html.port_card",
-    "Redialect": "graphs.redialect_card",
-    "Simplification": "graphs.simplification_card",
+    "Audit": "audit_page.audit_card",
+    "AuditLog": "audit_page.log_card",
+    "CastCounts": "cards.counts_card",
+    "Decision": "answers.decision_card",
+    "Dialect": "lists.dialect_card",
+    "DtypeOrigin": "audit_page.origin_card",
+    "Explained": "answers.explained_card",
+    "Finding": "audit_page.finding_card",
+    "Graph": "cards.graph_card",
+    "Port": "port.port_card",
+    "Redialect": "cards.redialect_card",
+    "Simplification": "cards.simplification_card",
 }
 
 

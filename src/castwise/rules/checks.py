@@ -7,13 +7,13 @@ from dataclasses import replace
 from operator import attrgetter
 
 from castwise.errors import UsageError, did_you_mean
-from castwise.rules.dialect_data import DialectData, parse_edges
-from castwise.rules.parts import Condition
-from castwise.rules.policies import (
+from castwise.rules.dialect import DialectData, parse_edges
+from castwise.rules.rule import (
     ASSIGNS_BY_PLACES,
     ASSIGNS_WHOLE,
     BEYOND,
     DTYPE_ARGUMENTS,
+    FORMS,
     GUARDS,
     JOINS,
     LIMITS,
@@ -31,8 +31,9 @@ from castwise.rules.policies import (
     STRONG,
     UNLESS,
     WEAK_ARRAYS,
+    Condition,
+    Rule,
 )
-from castwise.rules.rule import FORMS, Rule
 from castwise.rules.values import CHOICES, Values
 from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_of
 from castwise.vocab.ops import OPS, RESULTS

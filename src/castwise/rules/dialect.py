@@ -3,16 +3,458 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
-from dataclasses import dataclass
-from typing import Any
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
-from castwise.rules.dialect_data import DialectData
-from castwise.rules.recorded import unrecorded_ops
-from castwise.rules.rule import Rule, combined
-from castwise.rules.variations import varied
+from castwise.errors import UsageError, did_you_mean
+from castwise.rules.rule import Arrays, Numbers, Rule, combined
+from castwise.rules.values import Values
 from castwise.showing import Shown, line_of
-from castwise.vocab.ops import Op, known_op
+from castwise.vocab.dtypes import DType, dtype, dtypes_of
+from castwise.vocab.ops import OPS, Op, known_op
+
+# The parts of a dialect: what holds for every op, by subject.
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """Which dtypes join, in every op of a dialect."""
+
+    folds: bool = False  # the join goes pair by pair, from the left, not all at once
+    keeps_kind: bool = False  # the join stays within the highest kind among the operands
+    alone: str = ""  # dtypes that join with no other, on purpose
+    apart: str = ""  # "uint8 / int8": dtypes of the two sides do not join
+    only_absorbed: str = ""  # dtypes that join only where one operand reaches the other
+    refusal: str = ""  # the reason that messages give for dtypes without a common one
+    weak_arrays: str = "none"  # one of WEAK_ARRAYS
+    guards: tuple[str, ...] = ()  # of GUARDS: promotions that are refused although dtypes join
+
+
+@dataclass(frozen=True, slots=True)
+class Becomes:
+    """What dtypes and integers become, whatever op they are in.
+
+    In the mappings and in a rule's `converts`, default_int, default_float and default_complex mean
+    the dtypes of Python numbers.
+    """
+
+    truncates: str = ""  # "int64 -> int32": the dtypes that arrays really have
+    lifts: str = ""  # "int -> default_float": what integers become where an op needs a float
+    accumulates: str = ""  # "int8 -> int64": what small integers are summed in; "int*": weak ones
+    caps: str = ""  # "float64 -> float32": what a compute dtype is cut to
+    index: str = "int64"  # the dtype of indices and counts
+    reads_ints: str = ""  # dtypes for Python ints beyond that of an int: the first that holds it
+
+
+@dataclass(frozen=True, slots=True)
+class Assigns:
+    """What `x[i] = value` takes, in every op of a dialect."""
+
+    values: str = "any"  # which dtypes: one of OUTPUTS
+    limit: str = "none"  # one of LIMITS: a Python number beyond it is refused
+    by_places: str = "cast"  # x[array] = array: one of ASSIGNS_BY_PLACES
+    whole: str = "cast"  # x[...] = value: one of ASSIGNS_WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class Laws:
+    """Properties of the join, which tests check."""
+
+    is_commutative: bool = True
+    one_sided: str = ""  # symmetric ops that nevertheless treat their operands differently
+    associativity_witness: tuple[str, str, str] | None = None  # None: associative
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why the rules are believed, and what is shown of them. Only the layers decide."""
+
+    source: str  # "recorded from ..."
+    laws: Laws = Laws()
+    surprises: tuple[str, ...] = ()  # the examples on its page
+    # Files of recorded answers that count for more than the rules, the first for most.
+    layers: tuple[str, ...] = ()
+    lacks: str = ""  # dtypes of the rules, and ops, that what was recorded does not have
+    has: str = ""  # dtypes that it has and the rules do not
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """The names by which a dialect and its framework's functions are known."""
+
+    is_newest: bool = True  # the framework's bare name means this version
+    names: str = ""  # what else the framework is called in a dialect's name: "np"
+    last: str = ""  # the last release that an old dialect speaks for
+    recorded: str = ""  # the release it was recorded from, where that says more than its version
+    packages: str = ""  # what installs it, where that is not named as its module
+    release: str = ""  # that of the package, where it is not numbered as the dialect is
+    prefixes: str = ""  # the prefixes of the framework's names: "np numpy"
+    aliases: Mapping[str, str] = field(default_factory=dict)  # castwise's op -> its names there
+    cast: str = "{x}.astype('{dtype}')"  # how its users write a cast
+    bool_name: str = "bool"  # what bool is called there
+    casts: str = ""  # "byte:uint8 to:": its arrays' methods that cast; "": to the argument's dtype
+
+    @property
+    def dtypes_of_casts(self) -> dict[str, str]:
+        """The methods of the framework's arrays that cast, and their dtypes.
+
+        >>> Naming(casts="byte:uint8 to:").dtypes_of_casts
+        {'byte': 'uint8', 'to': ''}
+        """
+        return {name: dtype for name, _, dtype in (w.partition(":") for w in self.casts.split())}
+
+
+# The fields of a dialect: a framework's promotion rules at a version, in a mode.
+
+
+class _Referable:
+    """Allows weak references; dataclasses have no option for it before Python 3.11."""
+
+    __slots__ = ("__weakref__",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class DialectData(_Referable):
+    """All fields of a framework's rules. `Dialect` adds how they are varied."""
+
+    framework: str
+    version: str = ""
+    mode: str = ""
+    naming: Naming = field(default_factory=Naming)
+    about: str
+    evidence: Evidence
+    # The join takes the first of these that every operand reaches. `int*` is the node of weakly
+    # typed integers, `int32*` that of the weak int32 only.
+    order: str
+    reaches: str  # "a b -> c d": edges, closed over; "a => b": a reaches b and nothing beyond it
+    joining: Joining = field(default_factory=Joining)
+    # The dtype of a Python bool, int, float, complex on its own; a kind it leaves out is refused.
+    # A "wide int" is one beyond the dtype of an int: by default uint64 where that is int64. A
+    # "wrapped float" or "wrapped complex" is the dtype one has before anything is promoted.
+    python: Mapping[str, str]
+    becomes: Becomes = field(default_factory=Becomes)
+    ops: Mapping[str, Rule]  # "*" or "name name/form": Rule(...)
+    # "*" or "name name/form" -> dtypes the CPU lacks
+    no_kernel: Mapping[str, str] = field(default_factory=dict)
+    casts: str  # its can_cast: one of OUTPUTS, or that of another: "as numpy"
+    assigns: Assigns = field(default_factory=Assigns)
+    values: Values = field(default_factory=Values)
+
+    @property
+    def name(self) -> str:
+        version = "" if self.naming.is_newest else f"@{self.version}"
+        return f"{self.framework}{version}{':' if self.mode else ''}{self.mode}"
+
+    @property
+    def nodes(self) -> tuple[DType, ...]:
+        """Its dtypes and the nodes of its weakly typed operands, in its own order."""
+        return dtypes_of(self.order)
+
+    @property
+    def dtypes(self) -> tuple[DType, ...]:
+        """The dtypes it has, in its own order."""
+        lacks = self.evidence.lacks.split()
+        known = [node for node in self.nodes if not node.is_weak and node.name not in lacks]
+        return (*known, *dtypes_of(self.evidence.has))
+
+    @property
+    def casts_as(self) -> str:
+        """The name of the dialect whose can_cast it has, "" where it has its own."""
+        return self.casts.removeprefix("as ") if self.casts.startswith("as ") else ""
+
+    @property
+    def has_weak_arrays(self) -> bool:
+        return self.joining.weak_arrays != "none"
+
+    @property
+    def truncations(self) -> dict[DType, DType]:
+        """The dtypes that arrays of some dtypes really have."""
+        return self.mapping(self.becomes.truncates)
+
+    def mapping(self, text: str) -> dict[DType, DType]:
+        """A mapping text such as "bool int8 -> default_int; uint8 -> uint64"."""
+        for kind in ("int", "float", "complex"):
+            text = text.replace(f"default_{kind}", self.python.get(kind, ""))
+        return {source: target for source, target, _ in parse_edges(text, self.dtypes)}
+
+
+@functools.lru_cache(maxsize=4096)
+def parse_edges(text: str, dtypes: tuple[DType, ...]) -> tuple[tuple[DType, DType, bool], ...]:
+    """The edges of a `reaches` text: from, to, and whether the reach goes on from there."""
+    edges: list[tuple[DType, DType, bool]] = []
+    for line in text.replace(";", "\n").splitlines():
+        if not line.strip():
+            continue
+        arrow = "=>" if "=>" in line else "->"
+        left, found, right = line.partition(arrow)
+        if not found:
+            raise UsageError(f"an edge is written 'int8 -> int16', not {line.strip()!r}.")
+        for source in _members(left, dtypes):
+            for target in _members(right, dtypes):
+                edges.append((source, target, arrow == "->"))
+    return tuple(edges)
+
+
+def _members(words: str, dtypes: tuple[DType, ...]) -> list[DType]:
+    """The dtypes that a list of kinds and names means, only those of the dialect."""
+    named = dtypes_of(words)
+    return [d for d in named if d in dtypes or d.name in words.split()]
+
+
+# How many cells were recorded of which dialect and op, from a list in the same folder.
+
+RECORDED_CELLS = Path(__file__).with_name("recorded_cells.tsv")
+
+
+@functools.cache
+def unrecorded_ops(framework: str) -> tuple[str, ...]:
+    """The ops without recorded cells of a framework, mostly because it has no such function.
+
+    >>> "softmax" in unrecorded_ops("numpy")
+    True
+
+    Empty for a framework that was never recorded, such as a custom one.
+    """
+    own = {op for name, ops in recorded_cells().items() if _root(name) == framework for op in ops}
+    return tuple([op for op in OPS if op not in own]) if own else ()
+
+
+def _root(dialect: str) -> str:
+    """The framework in a dialect's name."""
+    return dialect.partition(":")[0].partition("@")[0]
+
+
+@functools.cache
+def recorded_cells() -> dict[str, dict[str, int]]:
+    """How many cells each dialect has of each op."""
+    lines = RECORDED_CELLS.read_text(encoding="utf-8").splitlines()
+    rows = [line.partition("\t") for line in lines]
+    return {dialect: dict(map(_counted, counts.split())) for dialect, _, counts in rows}
+
+
+def _counted(word: str) -> tuple[str, int]:
+    op, _, count = word.partition(":")
+    return op, int(count)
+
+
+# Dialects with the same content are one object, however often and wherever they are made.
+
+_FIELDS = tuple(f.name for f in fields(DialectData))
+_known: WeakValueDictionary[bytes, Any] = WeakValueDictionary()
+AnyDialect = TypeVar("AnyDialect", bound=DialectData)
+_lock = threading.Lock()  # of two threads that make the same dialect, both get the same object
+
+
+def shared(dialect: AnyDialect) -> AnyDialect:
+    """The one dialect with this content: the first that was made, as long as it is referenced.
+
+    Decisions are cached by the dialect's identity, and tensors can be mixed if they have the same
+    one.
+    """
+    with _lock:
+        found: AnyDialect = _known.setdefault(_digest(dialect), dialect)
+        return found
+
+
+def _digest(dialect: DialectData) -> bytes:
+    """A hash of the content, which would take too much memory as text."""
+    content = repr([getattr(dialect, name) for name in _FIELDS])
+    return hashlib.sha256(content.encode(errors="surrogatepass")).digest()
+
+
+# The variations of a dialect: named changes that make sense for any framework's rules.
+
+Changes = dict[str, Any]
+_SCALARS: dict[str, Rule] = {
+    "by value": Rule(numbers=Numbers(count_as="values")),
+    "by value within kind": Rule(scalars="by value"),
+    "as 0-d tensors": Rule(numbers=Numbers(count_as="0-d arrays")),
+    "as tensors": Rule(scalars="as arrays"),
+    "weak": Rule(scalars="weak"),
+}
+
+
+def varied(dialect: AnyDialect, changes: Mapping[str, Any]) -> AnyDialect:
+    """The dialect with variations and fields changed; its name lists the variations."""
+    known = [f.name for f in fields(dialect)]
+    for name in changes:
+        if name not in VARIATIONS and name not in known:
+            hint = _hint(dialect, name)
+            raise UsageError(
+                f"a dialect has no variation {name!r}.{hint} There are {', '.join(VARIATIONS)}."
+            )
+    _check_recorded(dialect, changes)
+    dialect = replace(dialect, **{n: v for n, v in changes.items() if n not in VARIATIONS})
+    for name, value in changes.items():
+        if name in VARIATIONS and value is not None:
+            value = dtype(str(value)).name if name in _OF_DTYPES else value
+            changed = VARIATIONS[name](dialect, value)
+            mode = f"{dialect.mode}:{name}={value}".lstrip(":") if changed else dialect.mode
+            dialect = replace(dialect, mode=mode, **changed)
+    return shared(dialect)
+
+
+def _check_recorded(dialect: DialectData, changes: Mapping[str, Any]) -> None:
+    """Raises UsageError where answers were recorded that a variation might change."""
+    named = [n for n, v in changes.items() if n in VARIATIONS and v is not None]
+    other = next((name for name in named if name not in _GUARDING), None)
+    if other and dialect.evidence.layers:
+        raise UsageError(
+            f"{dialect.name} is recorded as it is, without {other}: of the variations it takes"
+            f" {', '.join(_GUARDING)}."
+        )
+
+
+def _hint(dialect: DialectData, name: str) -> str:
+    """Where a field of a part is changed, or a variation of a similar name."""
+    for part in [f.name for f in fields(dialect) if is_dataclass(getattr(dialect, f.name))]:
+        if name in [f.name for f in fields(getattr(dialect, part))]:
+            return f" Change its part: vary({part}=replace(dialect.{part}, {name}=...))."
+    return did_you_mean(name, VARIATIONS)
+
+
+def parse_options(text: str) -> dict[str, Any]:
+    """The variations in a name such as `torch:default_float=float64:strict=True`.
+
+    >>> parse_options("strict=True:cap_float=32")
+    {'strict': True, 'cap_float': 32}
+    """
+    options: dict[str, Any] = {}
+    for part in filter(None, text.split(":")):
+        name, _, value = part.partition("=")
+        if name not in VARIATIONS:
+            hint = did_you_mean(name, VARIATIONS)
+            known = ", ".join(VARIATIONS)
+            raise UsageError(f"unknown option {name[:40]!r}.{hint} There are {known}.")
+        words: dict[str, Any] = {"true": True, "false": False}
+        options[name] = words.get(value.lower(), int(value) if _is_short_number(value) else value)
+    return options
+
+
+def _is_short_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < 10  # no option needs more digits
+
+
+def _cap_float(dialect: DialectData, bits: Any) -> Changes:
+    """No result has wider floats than this: TF-NumPy's allow_float64=False is 32."""
+    if bits not in (16, 32) or isinstance(bits, bool):
+        raise UsageError(f"cap_float is 16 or 32, the widest float's bits, not {repr(bits)[:40]}.")
+    entries = []
+    for kind in ("float", "complex"):
+        own = [d for d in dialect.dtypes if d.kind == kind]
+        wide = [d for d in own if d.part.bits > bits]
+        narrow = [d for d in own if d.part.bits == bits] or wide[:1]
+        entries += [f"{d} -> {narrow[0]}" for d in wide if d is not narrow[0]]
+    return {"becomes": replace(dialect.becomes, caps="; ".join(entries))}
+
+
+def _default_float(dialect: DialectData, name: Any) -> Changes:
+    """The dtype of a Python float; a Python complex follows it."""
+    part = dtype(name)
+    twin = _complex_of(dialect, part)
+    if part.kind != "float":
+        raise UsageError(f"default_float must be a float dtype, not {part}.")
+    if part not in dialect.dtypes:
+        raise UsageError(f"{dialect.name} has no default float {part}.")
+    return _numbers(dialect, {"float": part.name, **({"complex": twin.name} if twin else {})})
+
+
+def _default_int(dialect: DialectData, name: Any) -> Changes:
+    """The dtype of a Python int; sums of small integers keep their dtype."""
+    wanted = dtype(name)
+    if wanted.kind != "int":
+        raise UsageError(f"default_int must be an integer dtype, not {wanted}.")
+    if wanted not in dialect.dtypes:
+        raise UsageError(f"{dialect.name} has no default int {wanted}.")
+    return _numbers(dialect, {"int": wanted.name})
+
+
+def _numbers(dialect: DialectData, numbers: dict[str, str]) -> Changes:
+    """Python numbers of some kinds get other dtypes, in every op that has no rule for this."""
+    general = dialect.ops["*"]
+    if general.numbers.dtypes:
+        dtypes = {**general.numbers.dtypes, **numbers}
+        general = combined(general, Rule(numbers=Numbers(dtypes=dtypes)))
+    return {"python": {**dialect.python, **numbers}, "ops": {**dialect.ops, "*": general}}
+
+
+def _complex_of(dialect: DialectData, part: DType) -> DType | None:
+    twins = [d for d in dialect.dtypes if d.kind == "complex" and d.part.holds(part)]
+    return twins[0] if twins else None
+
+
+def _scalars(dialect: DialectData, policy: Any) -> Changes:
+    """How Python scalars count, in ops that have no rule for them."""
+    if not isinstance(policy, str) or policy not in _SCALARS:
+        raise UsageError(f"scalars is {', '.join(map(repr, _SCALARS))}, not {policy!r}.")
+    as_numbers = Rule(numbers=Numbers(count_as="numbers"))
+    ops = {
+        names: combined(as_numbers, rule) if rule.scalars else rule
+        for names, rule in dialect.ops.items()
+    }
+    return {"ops": {**ops, "*": combined(ops["*"], _SCALARS[policy])}}
+
+
+def _zero_d(dialect: DialectData, policy: Any) -> Changes:
+    """0-d arrays count as arrays; Python scalars count as before."""
+    if policy != "as arrays":
+        raise UsageError(f"zero_d is 'as arrays', not {policy!r}.")
+    general = combined(dialect.ops["*"], Rule(arrays=Arrays(zero_d_as_arrays=True)))
+    return {"ops": {**dialect.ops, "*": general}}
+
+
+def _promote_64(dialect: DialectData, allowed: Any) -> Changes:
+    return {} if _is_true("promote_64", allowed) else _guarded(dialect, "no promotion to 64 bits")
+
+
+def _strict(dialect: DialectData, wanted: Any) -> Changes:
+    return _guarded(dialect, "no implicit cast") if _is_true("strict", wanted) else {}
+
+
+def _safe(dialect: DialectData, wanted: Any) -> Changes:
+    return _guarded(dialect, "no lossy cast") if _is_true("safe", wanted) else {}
+
+
+def _guarded(dialect: DialectData, guard: str) -> Changes:
+    guards = (*dialect.joining.guards, guard)
+    return {"joining": replace(dialect.joining, guards=guards)}
+
+
+def _is_true(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} is True or False, not {value!r}.")
+    return value
+
+
+# A value of each, for messages.
+EXAMPLES = {
+    "cap_float": 32,
+    "default_float": "float64",
+    "default_int": "int32",
+    "scalars": "weak",
+    "zero_d": "as arrays",
+    "promote_64": False,
+    "strict": True,
+    "safe": True,
+}
+_GUARDING = ("promote_64", "strict", "safe")  # these refuse, and change no answer
+_OF_DTYPES = ("default_float", "default_int")
+VARIATIONS: dict[str, Callable[[DialectData, Any], Changes]] = {
+    "cap_float": _cap_float,
+    "default_float": _default_float,
+    "default_int": _default_int,
+    "scalars": _scalars,
+    "zero_d": _zero_d,
+    "promote_64": _promote_64,
+    "strict": _strict,
+    "safe": _safe,
+}
 
 _FIRST_CLAUSE = re.compile(r"[:;.](?:\s|$)")
 _LAID_OVER = {"augmented": ("inplace", "augmented"), "rebinding": ("operator", "augmented")}
@@ -34,7 +476,7 @@ class Dialect(DialectData, Shown):
         strict and safe; see docs/reference/variations.md. The fields are those of this record.
         Equal calls give the same object.
 
-        >>> from castwise.rules.catalog import dialect_named
+        >>> from castwise.catalog.dialects import dialect_named
         >>> dialect_named("numpy").vary(cap_float=32).name
         'numpy:cap_float=32'
 

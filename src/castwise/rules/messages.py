@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import importlib
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -55,11 +52,3 @@ class Messages:
     packages: str = ""  # the folders that its Python files are in
     signs: Mapping[str, str] = field(default_factory=dict)  # a text that only it has -> the dialect
     runs_on: str = ""  # the frameworks whose errors are its own where it was called
-
-
-@functools.lru_cache(maxsize=1)
-def messages_of_frameworks() -> tuple[Messages, ...]:
-    """What is known of all frameworks' errors. The folder is listed: rules name no framework."""
-    folder = importlib.import_module(FOLDER)
-    files = [file.name for file in pkgutil.iter_modules(folder.__path__)]
-    return tuple([importlib.import_module(f"{FOLDER}.{file}").MESSAGES for file in files])

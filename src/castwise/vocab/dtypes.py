@@ -9,8 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
-from castwise.vocab.out_of_scope import out_of_scope
-from castwise.vocab.spellings import TWO_READINGS, is_live_dtype, live_dtype, live_names
+from castwise.vocab.spellings import (
+    TWO_READINGS,
+    is_live_dtype,
+    live_dtype,
+    live_names,
+    out_of_scope,
+)
 
 KINDS = ("bool", "int", "float", "complex")
 

@@ -6,24 +6,21 @@ frameworks.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.vocab.dtypes import CANONICAL, DType, dtype, find_dtype
-from castwise.vocab.operands import (
-    Operand,
-    array_operand,
-    numpy_scalar_operand,
-)
-from castwise.vocab.out_of_scope import out_of_scope
+from castwise.vocab.operands import Operand, array_operand, numpy_scalar_operand
 from castwise.vocab.spellings import (
     SCALAR_TYPES,
     SPELLINGS,
     is_live_dtype,
     live_names,
     make_known,
+    out_of_scope,
     readings_of,
 )
 
@@ -310,3 +307,60 @@ _READERS: dict[tuple[str, str], Reader] = {
 def is_on_gpu(thing: Any) -> bool:
     """Whether a live array is on a GPU, which its framework names cuda:0 or gpu:0."""
     return str(getattr(thing, "device", "")).lower().startswith(("cuda", "gpu"))
+
+
+# The version and the mode of a loaded framework. A program under audit is asked for them, so that
+# this imports no rules.
+
+
+def name_of_loaded(framework: str) -> str:
+    """A framework with its version and mode here, as a dialect is named: torch@2.13.0."""
+    version, mode = version_of_loaded(framework), mode_of_loaded(framework)
+    return framework + (f"@{version}" if version else "") + (f":{mode}" if mode else "")
+
+
+def version_of_loaded(framework: str) -> str:
+    """The version of a loaded framework; nothing where it is not loaded or names none."""
+    return str(getattr(sys.modules.get(module_of(framework)), "__version__", ""))
+
+
+def mode_of_loaded(framework: str) -> str:
+    """The mode that a loaded framework is in now, as a dialect's name has it."""
+    module, mode = sys.modules.get(module_of(framework)), _MODES.get(framework)
+    return mode(module) if module is not None and mode is not None else ""
+
+
+def has_modes(framework: str) -> bool:
+    """Whether a framework's mode may change while it runs."""
+    return _MODES.get(framework) is not None
+
+
+def _jax_mode(jax: Any) -> str:
+    """Whether JAX promotes, and whether it has 64 bits."""
+    config = jax.config
+    if config.jax_numpy_dtype_promotion == "strict":
+        return "strict" if config.jax_enable_x64 else "strict-x32"
+    return "x64" if config.jax_enable_x64 else ""
+
+
+_TENSORFLOW_MODES = {"ALL": "np-all", "SAFE": "np-safe"}
+
+
+def _tensorflow_mode(tensorflow: Any) -> str:
+    """Whether TensorFlow's NumPy behaviour is switched on, and which one."""
+    ops = sys.modules["tensorflow.python.framework.ops"]
+    chosen = getattr(ops, "get_dtype_conversion_mode", lambda: None)()
+    return _TENSORFLOW_MODES.get(getattr(chosen, "name", ""), "")
+
+
+def _torch_mode(torch: Any) -> str:
+    """PyTorch's default dtype, where it is not float32."""
+    default = str(torch.get_default_dtype()).rpartition(".")[2]
+    return "" if default == "float32" else f"default_float={default}"
+
+
+_MODES: dict[str, Callable[[Any], str]] = {  # a framework without one has one mode
+    "jax": _jax_mode,
+    "tensorflow": _tensorflow_mode,
+    "torch": _torch_mode,
+}

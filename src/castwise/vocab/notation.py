@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
-from castwise.vocab.live import spelled_dtype
+from castwise.vocab.live import read_live, spelled_dtype, to_dtype
 from castwise.vocab.operands import (
     MOST_NESTED,
     UNDEFINED,
@@ -18,6 +20,7 @@ from castwise.vocab.operands import (
     numpy_scalar_operand,
     scalar_operand,
 )
+from castwise.vocab.spellings import is_live_dtype
 
 _NUMBER = r"(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf|nan)"
 _LITERAL = rf"True|False|[+-]?{_NUMBER}(?:j|[+-]{_NUMBER}j)?(?![\w.])"
@@ -172,3 +175,302 @@ def _split(args: str) -> list[str]:
         else:
             parts[-1] += char
     return parts if args.strip() else []
+
+
+# The operand for anything a user may pass: a live array, a number, a list, notation.
+
+
+def describe(thing: Any) -> Operand:
+    """The operand a live object is: an array of any framework, a scalar, a list of numbers,
+    notation or an Operand.
+
+    >>> describe(5.5).role.value
+    'Python scalar'
+
+    Raises UsageError for anything else, a ragged list or a set included.
+    """
+    if isinstance(thing, Operand):
+        return thing
+    if isinstance(thing, DType):
+        return array_operand(thing)
+    if isinstance(thing, str):
+        return parse_operand(thing)
+    kind = type(thing)
+    if kind in (bool, int, float, complex):
+        return scalar_operand(thing)
+    if kind in (list, tuple):
+        return list_operand(thing)
+    found = read_live(thing)
+    if found is not None:
+        return found
+    if isinstance(thing, (bool, int, float, complex)):
+        return scalar_operand(thing)
+    article = "an" if kind.__name__[0] in "aeiouAEIOU" else "a"
+    raise UsageError(
+        f"cannot describe {article} {kind.__name__}. Pass an array, a Python or NumPy scalar, "
+        "a list of numbers, or notation such as 'int32[3]'."
+    )
+
+
+def describe_or_dtype(thing: Any) -> Operand:
+    """As describe, but a live dtype or a type of NumPy scalars counts as an array of its dtype, as
+    it does in NumPy's result_type(np.int8, 200).
+
+    Raises UsageError for anything else.
+    """
+    return array_operand(to_dtype(thing)) if is_live_dtype(thing) else describe(thing)
+
+
+# Expressions in text: calls, methods and operators, nested as Python nests them.
+
+MOST_OPS = 64  # and as many brackets in brackets
+_BINARY = re.compile(r"\s*(?:(==|!=|<=|>=|<(?!<)|>(?!>))|(\*\*|//|<<|>>|[-+*/%@&|^])(=?))\s*")
+_UNARY = re.compile(r"[-+~]\s*")
+_POWER = re.compile(r"\s*\*\*(?!=)\s*")
+_SPACE = re.compile(r"\s*")
+_CALLED = re.compile(r"([A-Za-z_][\w.]*)\(", re.ASCII)
+_METHOD = re.compile(r"\.([A-Za-z_]\w*)\(", re.ASCII)
+_KEYWORD = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)\s*", re.ASCII)
+_WORD = re.compile(r"'([^']*)'|\"([^\"]*)\"|([\w.]+)", re.ASCII)
+_NOT_GIVEN = ("dialect", "form", "inplace", "name")  # parts of a question, not of a call
+_WORDS = ("dtype", "out", "casting", "rounding_mode")  # the arguments that are given as a word
+# From the loosest to the tightest; ** and the unary operators are tighter than all of these.
+_LEVELS = ("== != <= >= < >", "|", "^", "&", "<< >>", "+ -", "* / // % @")
+_TIGHTNESS = {symbol: level for level, symbols in enumerate(_LEVELS) for symbol in symbols.split()}
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A parsed call, method or operator; `symbol` is set for the operator form."""
+
+    op: str | None
+    symbol: str | None
+    operands: tuple[Argument, ...]
+    is_augmented: bool = False  # `x += y`
+    is_method: bool = False  # x.add(y)
+    named: tuple[tuple[str, Argument | str], ...] = ()  # dtype=int8
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether an operand is the result of another op."""
+        given = (*self.operands, *[value for _, value in self.named])
+        return any(isinstance(operand, Expression) for operand in given)
+
+
+Argument: TypeAlias = "Operand | Expression"
+
+
+def parse_expression(text: str) -> Expression:
+    """A call such as `add(int32[3], 5.5)` or an operator expression such as `int32[3] + 5.5`. They
+    may be nested: `(int8[3] + 1).mean() * 2`.
+
+    Raises UsageError where the text is neither.
+    """
+    if len(text) > MAX_LENGTH:
+        raise UsageError(f"an expression of {len(text)} characters is too long.")
+    return _Parser(text).expression()
+
+
+class _Parser:
+    """Reads one text from left to right. Operators bind as they do in Python."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._place, self._count, self._depth = text, 0, 0, 0
+        self._skip(_SPACE)
+
+    def expression(self) -> Expression:
+        """The whole text."""
+        alone = matched_operand(self._text, self._place)
+        if alone and not alone["scalar"] and not self._text[alone.end() :].strip():
+            raise self._unclear()
+        found = self._binary()
+        augmented = _BINARY.match(self._text, self._place)
+        if augmented and augmented[3] and isinstance(found, Operand):
+            self._place = augmented.end()
+            found = self._made(None, augmented[2], (found, self._binary()), is_augmented=True)
+        if not isinstance(found, Expression) or not self._is_at_end():
+            raise self._unclear()
+        return found
+
+    def _binary(self, loosest: int = 0) -> Argument:
+        """Operands with operators at least as tight as a level between them."""
+        left = self._unary()
+        while True:
+            match = _BINARY.match(self._text, self._place)
+            symbol = (match[1] or match[2]) if match and not match[3] else None
+            level = _TIGHTNESS.get(symbol, -1) if symbol else -1
+            if match is None or level < loosest:
+                return left
+            self._place = match.end()
+            left = self._made(None, symbol, (left, self._binary(level + 1)))
+            if level == 0:
+                self._check_no_chain()
+                return left
+
+    def _check_no_chain(self) -> None:
+        match = _BINARY.match(self._text, self._place)
+        if match and match[1]:
+            raise UsageError(
+                "a chain of comparisons, x < y < z, asks for the truth of an array: compare twice,"
+                " and join with &."
+            )
+
+    def _unary(self) -> Argument:
+        match = _UNARY.match(self._text, self._place)
+        if not match or self._is_signed_number():
+            return self._power()
+        self._place = match.end()
+        with _Deeper(self):
+            return self._made(None, match[0].rstrip(), (self._unary(),))
+
+    def _is_signed_number(self) -> bool:
+        """Whether a number with its sign follows: -1, but not the -1 of -1 ** x."""
+        match = matched_operand(self._text, self._place)
+        return bool(match and match["literal"] and not _POWER.match(self._text, match.end()))
+
+    def _power(self) -> Argument:
+        base = self._with_methods(self._primary())
+        if not self._skip(_POWER):
+            return base
+        with _Deeper(self):
+            return self._made(None, "**", (base, self._unary()))
+
+    def _with_methods(self, found: Argument) -> Argument:
+        while match := _METHOD.match(self._text, self._place):
+            self._place = match.end()
+            found = self._call(match[1], (found,), is_method=True)
+        return found
+
+    def _primary(self) -> Argument:
+        text, start = self._text, self._place
+        called = _CALLED.match(text, start)
+        if called and not is_scalar_type(called[1]):  # np.int8(3) is an operand
+            self._place = called.end()
+            array, _, method = called[1].rpartition(".")
+            if array and names_dtype(array):  # a method of a bare dtype
+                return self._call(method, (parse_operand(array),), is_method=True)
+            return self._call(called[1], ())
+        if text.startswith("[", start):
+            length = end_of_list(text[start:])
+            self._place += length
+            return parse_operand(text[start : self._place]) if length else self._fail()
+        operand = matched_operand(text, start)
+        if operand:
+            self._place = operand.end()
+            return read_operand(operand)
+        if not text.startswith("(", start):
+            return self._fail()
+        self._place += 1
+        self._skip(_SPACE)
+        with _Deeper(self):
+            inner = self._binary()
+        self._expect(")")
+        return inner
+
+    def _call(self, name: str, first: tuple[Argument, ...], is_method: bool = False) -> Expression:
+        """The call whose arguments begin here."""
+        operands = list(first)
+        named: list[tuple[str, Argument | str]] = []
+        self._skip(_SPACE)
+        with _Deeper(self):
+            while not self._text.startswith(")", self._place):
+                if operands[len(first) :] or named:
+                    self._expect(",")
+                    self._skip(_SPACE)
+                keyword = _KEYWORD.match(self._text, self._place)
+                if keyword and not names_dtype(keyword[1]):
+                    self._place = keyword.end()
+                    if keyword[1] in (*_NOT_GIVEN, *dict(named)):
+                        raise UsageError(f"{name[:40]} takes no {keyword[1]}=, or no second one.")
+                    named.append((keyword[1], self._value(keyword[1])))
+                elif named:
+                    raise UsageError("what is given by name comes last, as in sum(x, dtype=int8).")
+                else:
+                    operands.append(self._binary())
+                self._skip(_SPACE)
+        self._expect(")")
+        return self._made(name, None, tuple(operands), is_method=is_method, named=tuple(named))
+
+    def _value(self, name: str) -> Argument | str:
+        """What an argument that is given by name is: a word for some of them."""
+        if name not in _WORDS:
+            return self._binary()
+        word = _WORD.match(self._text, self._place)
+        if not word:
+            return self._fail()
+        self._place = word.end()
+        return next(part for part in word.groups() if part is not None)
+
+    def _made(
+        self,
+        op: str | None,
+        symbol: str | None,
+        operands: tuple[Argument, ...],
+        *,
+        is_augmented: bool = False,
+        is_method: bool = False,
+        named: tuple[tuple[str, Argument | str], ...] = (),
+    ) -> Expression:
+        self._count += 1
+        if self._count > MOST_OPS:
+            raise UsageError(f"an expression has at most {MOST_OPS} ops: this one is too long.")
+        return Expression(op, symbol, operands, is_augmented, is_method, named)
+
+    def _skip(self, pattern: re.Pattern[str]) -> bool:
+        match = pattern.match(self._text, self._place)
+        self._place = match.end() if match else self._place
+        return match is not None
+
+    def _expect(self, char: str) -> None:
+        self._skip(_SPACE)
+        if not self._text.startswith(char, self._place):
+            raise self._unclear()
+        self._place += 1
+
+    def _is_at_end(self) -> bool:
+        self._skip(_SPACE)
+        return self._place == len(self._text)
+
+    def _fail(self) -> Argument:
+        raise self._unclear()
+
+    def _unclear(self) -> UsageError:
+        rest = self._text[self._place :].strip()
+        where = f" It is unclear from {rest[:40]!r} on." if rest and self._place else ""
+        return UsageError(
+            f"cannot read {self._text.strip()[:80]!r} as an expression.{where} "
+            'Write a call, "add(int32[3], 5.5)", or operators, "int32[3] + 5.5".'
+        )
+
+
+class _Deeper:
+    """One more bracket, sign or power within another."""
+
+    def __init__(self, parser: _Parser) -> None:
+        self._parser = parser
+
+    def __enter__(self) -> None:
+        self._parser._depth += 1
+        if self._parser._depth > MOST_OPS:
+            raise UsageError(f"an expression is nested no deeper than {MOST_OPS} times.")
+
+    def __exit__(self, *error: object) -> None:
+        self._parser._depth -= 1
+
+
+# How cells write forms and answers.
+
+# Answers that are not a dtype. The last may name the dtype promotion chose: "no-kernel:uint16".
+REFUSED = "!"
+OUT_OF_RANGE = "!range"
+NO_KERNEL = "no-kernel"
+
+
+def given_by_name(form: str) -> dict[str, str]:
+    """What a form gives by name.
+
+    >>> given_by_name("casting=unsafe,dtype=float32"), given_by_name("operator")
+    ({'casting': 'unsafe', 'dtype': 'float32'}, {})
+    """
+    pairs = [part.partition("=") for part in form.split(",")]
+    return {name: value for name, equals, value in pairs if equals}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
@@ -10,10 +11,91 @@ from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.showing import line_of
-from castwise.vocab.call_data import taken_out
 from castwise.vocab.dtypes import dtypes_of, find_dtype
-from castwise.vocab.op_parts import CallForm, Shapes, Switches
 from castwise.vocab.operands import Operand
+
+# The parts of an op's row: how it is called, its switches, and what it has to do with shapes.
+
+
+@dataclass(frozen=True, slots=True)
+class CallForm:
+    """How an op is called, in every framework that has it."""
+
+    operands: tuple[str, ...] = ()  # the names by which operands may be given, from the first
+    parameters: tuple[str, ...] = ()  # what may follow the operands: it has no say in the dtype
+    takes: tuple[str, ...] = ()  # what else it may be given by name, which has a say in the dtype
+    takes_alpha: bool = False  # the second operand may have a factor
+    arrays_only: bool = False  # no operand is a Python number
+    along_axis: bool = False  # it works along one axis, and the result keeps its length
+    # The place and the name of what stands among the operands and is none: einsum's equation.
+    between: tuple[int, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """How an op treats its operands and its output.
+
+    The switches are those of torch's TensorIteratorConfig and OneFlow's TensorProcessor; what each
+    does is in docs/how-it-works.md.
+    """
+
+    promotes: bool = True  # False: each operand keeps its dtype
+    lowest: str | None = None  # no operand enters below this dtype
+    lowest_per_input: tuple[str | None, ...] = ()
+    same_dtype: bool = False  # operands, Python numbers and out= of two dtypes are refused
+    same_device: bool = True  # where it runs, arrays of two devices are refused
+    casts_to_output: bool = True  # False: out= must already have the result dtype
+    safe_output: bool = True  # False: the result is cast to any dtype
+
+    @property
+    def has_lowest(self) -> bool:
+        return bool(self.lowest or self.lowest_per_input)
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """What an op has to do with the shapes of its operands, besides broadcasting them."""
+
+    counts_dimensions: bool = False  # a rule may tell vectors from matrices
+    counts_elements: bool = False  # a rule may tell whether there are any
+    gives_one: bool = False  # one answer, whatever the shapes
+    gives_pair: bool = False  # values and their places
+
+
+# What a call has among its operands that is no operand: einsum's equation, the sizes of
+# layer_norm.
+
+_EQUATION = re.compile(r"[A-Za-z.,\s]*(->[A-Za-z.\s]*)?")
+
+
+def taken_out(
+    between: tuple[int, str] | None, given: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """The operands without what is no operand, which is added to what was given by name.
+
+    >>> taken_out((0, "equation"), ["ij,jk->ik", "float16[2,3]", "float16[3,4]"], {})
+    (['float16[2,3]', 'float16[3,4]'], {'equation': 'ij,jk->ik'})
+    >>> taken_out((0, "equation"), ["float16[2,3]", "float16[3,4]"], {})
+    (['float16[2,3]', 'float16[3,4]'], {})
+    """
+    if between is None or len(given) <= between[0] or not _is_data(given[between[0]]):
+        return given, named
+    place, name = between
+    return [*given[:place], *given[place + 1 :]], {name: given[place], **named}
+
+
+def _is_data(thing: Any) -> bool:
+    """Whether something is an equation, or sizes."""
+    if isinstance(thing, str):
+        return bool(_EQUATION.fullmatch(thing)) and find_dtype(thing.strip()) is None
+    return isinstance(thing, (list, tuple)) and all(map(_is_size, thing))
+
+
+def _is_size(thing: Any) -> bool:
+    """Whether something is a size, or a pair of them."""
+    is_pair = isinstance(thing, (list, tuple)) and all(isinstance(n, int) for n in thing)
+    return is_pair or isinstance(thing, int)
+
 
 # What the result is, given the dtype the op computes in. A dtype's name is a fixed result.
 RESULTS = {

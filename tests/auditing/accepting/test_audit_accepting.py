@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.accepting.accepted import (
+from castwise.auditing.accepted import (
     failing,
     hazards_named,
+    read_baseline,
     without_ignored,
     without_known,
+    write_baseline,
 )
-from castwise.auditing.accepting.baseline import read_baseline, write_baseline
 from castwise.cli.main import main
 from castwise.errors import UsageError
-from castwise.report.audit.text import audit_text
+from castwise.report.audit import audit_text
 from report_example import audited, line_of, script
 
 WIDE = """

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, write
 
-from castwise.auditing.accepting.accepted import failing_losses, without_ignored
-from castwise.auditing.judging.audited import audit_of
-from castwise.auditing.records.runs import Options
+from castwise.auditing.accepted import failing_losses, without_ignored
+from castwise.auditing.audited import audit_of
+from castwise.auditing.records import Options
 
 # A line with a comment loses so many values in this way; all others lose none.
 _NUMPY = """

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.auditing.rewriting import rewrite
+from castwise.auditing import rewriting
 from castwise.cli.main import main
 from processes import finished
 
@@ -293,14 +293,14 @@ def test_a_decorated_coroutine_and_asynchronous_generator() -> None:
 
 
 def test_when_it_is_off_the_observers_are_the_ones_from_before() -> None:
-    before = getattr(builtins, rewrite.LEFT)
+    before = getattr(builtins, rewriting.LEFT)
     with cw.enforce("torch"):
-        inside = getattr(builtins, rewrite.LEFT)
+        inside = getattr(builtins, rewriting.LEFT)
         with cw.enforce("paddle"):
             pass
-        assert getattr(builtins, rewrite.LEFT) is inside
+        assert getattr(builtins, rewriting.LEFT) is inside
     assert inside is not before
-    assert getattr(builtins, rewrite.LEFT) is before
+    assert getattr(builtins, rewriting.LEFT) is before
 
 
 def test_where_nothing_is_instrumented_the_command_is_named() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, write
 
-from castwise.auditing.judging.audited import Audit, audit_of
+from castwise.auditing.audited import Audit, audit_of
 
 NUMPY = """
 import operator

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, write
 
-from castwise.auditing.judging.audited import audit_of
+from castwise.auditing.audited import audit_of
 
 # The line that uses an array names, after "# from", what the line that made it contains.
 _NUMPY = """

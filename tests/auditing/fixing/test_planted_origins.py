@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from castwise.auditing.judging.audited import audit_of
-from castwise.auditing.judging.origins import DtypeOrigin
-from castwise.auditing.running.launch import run_audited
+from castwise.auditing.audited import DtypeOrigin, audit_of
+from castwise.auditing.launch import run_audited
 
 
 class Planted(NamedTuple):

@@ -15,14 +15,11 @@ import pytest
 from snippets import NUMPY, TORCH, Parts, snippets
 
 import cells
-from castwise.auditing.finding.steps import steps_of
-from castwise.auditing.fixing.applying import edits_of
-from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.judging.origins import DtypeOrigin
-from castwise.auditing.records.events import Event
-from castwise.auditing.records.seen import Seen
-from castwise.auditing.rewriting.trying import with_edits
-from castwise.auditing.running.launch import run_audited
+from castwise.auditing.audited import Audit, DtypeOrigin, audit_of
+from castwise.auditing.detect import steps_of
+from castwise.auditing.launch import run_audited
+from castwise.auditing.records import Event, Seen
+from castwise.auditing.source import edits_of, with_edits
 from castwise.vocab.dtypes import dtype
 
 SHARE = 40  # one snippet in so many, unless all are asked for

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.records.findings import Finding, InsideCast, InsideCoverage
-from castwise.auditing.records.runs import Options
-from castwise.auditing.running.launch import run_audited
-from castwise.report.audit.json import audit_json
-from castwise.report.audit.sections.inside import inside_text
+from castwise.auditing.audited import Audit, audit_of
+from castwise.auditing.launch import run_audited
+from castwise.auditing.records import Finding, InsideCast, InsideCoverage, Options
+from castwise.report.audit_formats import audit_json
+from castwise.report.audit_sections import inside_text
 from processes import finished
 
 pytest.importorskip("torch")

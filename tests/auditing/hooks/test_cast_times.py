@@ -5,11 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from castwise.auditing.hooks.inside.cast_times import CastTimes
-from castwise.auditing.noting.log import Tally
-from castwise.auditing.records.findings import InsideCast, InsideCoverage
-from castwise.auditing.records.places import SourcePlace
-from castwise.report.audit.sections.inside import inside_text
+from castwise.auditing.hooks.torch_ops import CastTimes
+from castwise.auditing.log import Tally
+from castwise.auditing.records import InsideCast, InsideCoverage, SourcePlace
+from castwise.report.audit_sections import inside_text
 from castwise.vocab.dtypes import dtype
 
 

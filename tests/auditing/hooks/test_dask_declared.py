@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, write
 
-from castwise.auditing.judging.audited import audit_of
+from castwise.auditing.audited import audit_of
 
 # A line with a comment computes an array; the comment is in the line that declared it.
 _PROGRAM = """

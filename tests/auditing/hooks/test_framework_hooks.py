@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.running.launch import run_audited
+from castwise.auditing.audited import Audit, audit_of
+from castwise.auditing.launch import run_audited
 
 
 def audited(place: Path, program: str) -> Audit:

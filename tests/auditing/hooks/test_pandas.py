@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, write
 
-from castwise.auditing.judging.audited import audit_of
-from castwise.auditing.proving.target import stated_target
-from castwise.auditing.records.seen import Seen
+from castwise.auditing.audited import audit_of
+from castwise.auditing.plans import stated_target
+from castwise.auditing.records import Seen
 
 # A line with a comment is a finding that reads so; all others are none.
 _PROGRAM = """

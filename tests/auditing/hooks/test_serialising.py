@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, same_script, write
 
-from castwise.auditing.judging.audited import audit_of
-from castwise.auditing.records.seen import Seen
+from castwise.auditing.audited import audit_of
+from castwise.auditing.records import Seen
 
 FUNCTIONS = """
 import numpy as np

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, same, write
 
-from castwise.auditing.records.seen import Seen
+from castwise.auditing.records import Seen
 from processes import finished
 
 # A cast that every process makes once: float32 + float64.

@@ -9,14 +9,12 @@ from pathlib import Path
 import pytest
 from under_audit import write
 
-from castwise.auditing.accepting.accepted import failing_compilations, without_ignored
-from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.records.beyond import ComparedCompilation, CompiledDifference
-from castwise.auditing.records.runs import Options
-from castwise.auditing.running.launch import run_audited
-from castwise.report.audit.json import audit_json
-from castwise.report.audit.sarif import audit_sarif
-from castwise.report.audit.text import audit_text
+from castwise.auditing.accepted import failing_compilations, without_ignored
+from castwise.auditing.audited import Audit, audit_of
+from castwise.auditing.launch import run_audited
+from castwise.auditing.records import ComparedCompilation, CompiledDifference, Options
+from castwise.report.audit import audit_text
+from castwise.report.audit_formats import audit_json, audit_sarif
 
 # Backends that differ from PyTorch on purpose, so that the test needs no C++ compiler.
 TORCH = """

@@ -10,17 +10,17 @@ from textwrap import indent
 import pytest
 from under_audit import audited, plainly, write
 
-from castwise.auditing.judging.audited import audit_of
-from castwise.auditing.judging.crashes import ExplainedCrash, crashes_in
-from castwise.auditing.records.seen import Seen
-from castwise.report.audit.json import audit_json
-from castwise.report.audit.page.html import audit_html
-from castwise.report.audit.sections.crash import crash_text
-from castwise.report.audit.text import audit_text
+from castwise.auditing.audited import audit_of
+from castwise.auditing.records import Seen
+from castwise.auditing.sections import ExplainedCrash, crashes_in
+from castwise.report.audit import audit_text
+from castwise.report.audit_formats import audit_json
+from castwise.report.audit_page import audit_html
+from castwise.report.audit_sections import crash_text
 
 HEAD = """
 import pickle
-from castwise.auditing.observing.crashes import crash_of
+from castwise.auditing.crash import crash_of
 found = []
 """
 KEEPING = """

@@ -11,15 +11,14 @@ import pytest
 from under_audit import forget_makers
 
 import castwise as cw
-from castwise.auditing.accepting.accepted import failing, without_expected
-from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.proving.target import stated_target
-from castwise.auditing.records.seen import Seen
+from castwise.auditing.accepted import failing, without_expected
+from castwise.auditing.audited import Audit, audit_of
+from castwise.auditing.plans import stated_target
+from castwise.auditing.records import Seen
 from castwise.cli.main import main
-from castwise.report.audit.json import audit_json
-from castwise.report.audit.page.html import audit_html
-from castwise.report.audit.sarif import audit_sarif
-from castwise.report.audit.text import audit_text
+from castwise.report.audit import audit_text
+from castwise.report.audit_formats import audit_json, audit_sarif
+from castwise.report.audit_page import audit_html
 
 BEGUN = {"half", 'rest["part"]', 'rest["turned"]', 'rest["mean"]'}  # by from_integers
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from under_audit import write
 
-from castwise.auditing.fixing.applying import edits_of
-from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.records.runs import Options
-from castwise.auditing.running.launch import run_audited
-from castwise.report.audit.json import audit_json
-from castwise.report.audit.text import audit_text
+from castwise.auditing.audited import Audit, audit_of
+from castwise.auditing.launch import run_audited
+from castwise.auditing.records import Options
+from castwise.auditing.source import edits_of
+from castwise.report.audit import audit_text
+from castwise.report.audit_formats import audit_json
 
 pytest.importorskip("jax")
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from under_audit import audited, write
 
-from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.noting.log import LOG
-from castwise.auditing.observing.states import returned_state
-from castwise.report.audit.json import audit_json
-from castwise.report.audit.text import audit_text
+from castwise.auditing.audited import Audit, audit_of
+from castwise.auditing.log import LOG
+from castwise.auditing.observers import returned_state
+from castwise.report.audit import audit_text
+from castwise.report.audit_formats import audit_json
 
 
 def audit(place: Path, source: str) -> Audit:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from under_audit import audited, write
 
-from castwise.auditing.judging.audited import audit_of
-from castwise.auditing.noting.alive import AliveResults
-from castwise.report.audit.json import audit_json
-from castwise.report.audit.text import audit_text
+from castwise.auditing.arrays import AliveResults
+from castwise.auditing.audited import audit_of
+from castwise.report.audit import audit_text
+from castwise.report.audit_formats import audit_json
 
 
 def test_results_count_until_they_are_gone() -> None:

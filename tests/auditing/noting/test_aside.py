@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from threading import Thread
 
-from castwise.auditing.noting.aside import aside
-from castwise.auditing.noting.log import LOG
+from castwise.auditing.log import LOG, aside
 
 
 def test_one_thread_is_aside() -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from under_audit import forget_makers
 
-from castwise.auditing.noting import makers
-from castwise.auditing.noting.makers import maker_of, remember
+from castwise.auditing import arrays
+from castwise.auditing.arrays import maker_of, remember
 
 
 @pytest.fixture(autouse=True)
@@ -46,9 +46,9 @@ def test_remembering_keeps_no_array_alive() -> None:
 def test_an_array_at_a_dead_one_s_place_is_not_taken_for_it() -> None:
     made = np.zeros(3)
     remember(made, 7)
-    entry = makers.MADE.pop(id(made))
+    entry = arrays.MADE.pop(id(made))
     other = np.ones(3)
-    makers.MADE[id(other)] = entry  # as though it had the other's id
+    arrays.MADE[id(other)] = entry  # as though it had the other's id
     assert maker_of(other) == 0
 
 
@@ -61,7 +61,7 @@ def test_entries_of_dead_arrays_are_swept() -> None:
     alive = [np.zeros(1) for _ in range(9_000)]  # as many ids as arrays
     for array in alive:
         remember(array, 5)
-    assert len(makers.MADE) < 30_000
+    assert len(arrays.MADE) < 30_000
     assert {maker_of(array) for array in kept} == {3}
     assert {maker_of(array) for array in alive} == {5}
 
@@ -72,4 +72,4 @@ def test_scalars_are_known_though_they_take_no_weak_reference() -> None:
     assert maker_of(scalar) == 9
     for number in range(5000):
         remember(np.float64(number), 1)
-    assert len(makers._scalars) <= 4096
+    assert len(arrays._scalars) <= 4096

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.noting import sent
+from castwise.auditing import arrays
 
 
 def test_arrays_that_look_alike_and_come_from_two_lines_have_no_origin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {"_file": tmp_path / "sent", "_makers": {}, "_read": 0}.items():
-        monkeypatch.setattr(sent, name, value)
-    assert sent.maker_of_sent("float64 (3,)") == 0  # there is no file yet
-    sent.tell("float64 (3,)", 7)
-    sent.tell("float64 (2,)", 8)
-    assert [sent.maker_of_sent(f"float64 ({n},)") for n in (3, 2, 1)] == [7, 8, 0]
+        monkeypatch.setattr(arrays, name, value)
+    assert arrays.maker_of_sent("float64 (3,)") == 0  # there is no file yet
+    arrays.tell("float64 (3,)", 7)
+    arrays.tell("float64 (2,)", 8)
+    assert [arrays.maker_of_sent(f"float64 ({n},)") for n in (3, 2, 1)] == [7, 8, 0]
     with (tmp_path / "sent").open("a") as other:  # another process
         other.write("9 float64 (3,)\n8 float64 (2,)\n")
-    assert [sent.maker_of_sent(f"float64 ({n},)") for n in (3, 2, 1)] == [0, 8, 0]
-    sent.tell("float64 (2,)", 0)  # made where nobody looked
-    assert sent.maker_of_sent("float64 (2,)") == 0
+    assert [arrays.maker_of_sent(f"float64 ({n},)") for n in (3, 2, 1)] == [0, 8, 0]
+    arrays.tell("float64 (2,)", 0)  # made where nobody looked
+    assert arrays.maker_of_sent("float64 (2,)") == 0

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from under_audit import forget_makers
 
-from castwise.auditing.noting.callees import pending_call
-from castwise.auditing.noting.log import LOG, SITES
-from castwise.auditing.noting.makers import maker_of
-from castwise.auditing.observing import observe
-from castwise.auditing.records.places import Site
+from castwise.auditing import observers
+from castwise.auditing.arrays import maker_of, pending_call
+from castwise.auditing.log import LOG, SITES
+from castwise.auditing.records import Site
 
 ADD, NEG, CALL = 11, 12, 13
 
@@ -37,9 +36,9 @@ def _clean() -> Iterator[None]:
 def _forget() -> None:
     LOG.clear()
     forget_makers()
-    observe._quiet.clear()
-    observe._runs.clear()
-    observe.NOTES.clear()
+    observers._quiet.clear()
+    observers._runs.clear()
+    observers.NOTES.clear()
 
 
 def counts() -> list[int]:
@@ -57,14 +56,14 @@ class Untouchable:
 def test_what_goes_in_comes_out(make: Any) -> None:
     thing = make()
     for given in (
-        observe.left(ADD, thing),
-        observe.right(ADD, thing),
-        observe.post(ADD, thing, 1, 2),
-        observe.settle(ADD, thing, 1, 2),
-        observe.peek(ADD, thing),
-        observe.callee(CALL, thing),
-        observe.argument(CALL, 0, thing),
-        observe.returned(CALL, thing),
+        observers.left(ADD, thing),
+        observers.right(ADD, thing),
+        observers.post(ADD, thing, 1, 2),
+        observers.settle(ADD, thing, 1, 2),
+        observers.peek(ADD, thing),
+        observers.callee(CALL, thing),
+        observers.argument(CALL, 0, thing),
+        observers.returned(CALL, thing),
     ):
         assert given is thing
     assert LOG.failures == {}
@@ -73,75 +72,75 @@ def test_what_goes_in_comes_out(make: Any) -> None:
 def test_an_operation_is_counted_by_its_signature() -> None:
     x, y = np.ones(3, np.float32), np.ones(3)
     for _ in range(3):
-        observe.post(ADD, x + y, x, y)
-    observe.post(ADD, x + x, x, x)
-    observe.post(NEG, -x, x)
+        observers.post(ADD, x + y, x, y)
+    observers.post(ADD, x + x, x, x)
+    observers.post(NEG, -x, x)
     assert counts() == [3, 1, 1]
     assert [tally.elements for tally in LOG.events.values()] == [9, 3, 3]
 
 
 def test_operands_noted_before_and_read_after_have_one_signature() -> None:
     x, y = np.ones(3, np.float32), np.ones(3)
-    observe.post(ADD, x + y, x, y)
-    observe.left(ADD, x)
-    observe.right(ADD, y)
-    observe.post(ADD, x + y, ..., ...)
+    observers.post(ADD, x + y, x, y)
+    observers.left(ADD, x)
+    observers.right(ADD, y)
+    observers.post(ADD, x + y, ..., ...)
     assert counts() == [2]
-    assert observe.NOTES == {}
+    assert observers.NOTES == {}
 
 
 def test_the_numbers_that_were_met_are_remembered_as_a_range() -> None:
     x = np.ones(3)
     for number in (2, -5, 3):
-        observe.post(ADD, x + number, x, number)
-    observe.post(ADD, x + np.array(7.0), x, np.array(7.0))
-    observe.post(ADD, x + np.array(9.0), x, np.array(9.0))
+        observers.post(ADD, x + number, x, number)
+    observers.post(ADD, x + np.array(7.0), x, np.array(7.0))
+    observers.post(ADD, x + np.array(9.0), x, np.array(9.0))
     ranges = [tally.extremes for tally in LOG.events.values()]
     assert ranges == [{1: (-5, 3)}, {1: (7.0, 9.0)}]
 
 
 def test_a_result_is_made_by_the_operation() -> None:
-    x, y = np.ones(3, np.float32), observe.returned(CALL, np.ones(3))
+    x, y = np.ones(3, np.float32), observers.returned(CALL, np.ones(3))
     results = []
     for _ in range(2):  # the first time and again
-        results.append(observe.post(ADD, x + y, x, y))
+        results.append(observers.post(ADD, x + y, x, y))
     assert [maker_of(r) for r in results] == [ADD, ADD]
-    own = observe.post(NEG, -x, x)
+    own = observers.post(NEG, -x, x)
     assert maker_of(own) == NEG
 
 
 def test_nothing_that_was_seen_is_kept_alive() -> None:
     x = np.ones(3)
     gone = weakref.ref(x)
-    observe.left(ADD, x)
-    observe.post(ADD, x + 1, ..., 1)
-    observe.callee(CALL, np.add)
-    observe.argument(CALL, 0, x)
-    observe.returned(CALL, np.add(x, 1))
+    observers.left(ADD, x)
+    observers.post(ADD, x + 1, ..., 1)
+    observers.callee(CALL, np.add)
+    observers.argument(CALL, 0, x)
+    observers.returned(CALL, np.add(x, 1))
     del x
     assert gone() is None
 
 
 def test_a_site_about_plain_numbers_falls_silent_and_wakes_for_arrays() -> None:
     for number in range(1000):
-        observe.settle(ADD, number + 1, number, 1)
+        observers.settle(ADD, number + 1, number, 1)
     assert LOG.quieted == {ADD}
-    observe.left(ADD, 3)
-    assert observe.NOTES == {}
+    observers.left(ADD, 3)
+    assert observers.NOTES == {}
     x = np.ones(2)
-    observe.settle(ADD, x + 1, ..., 1)
+    observers.settle(ADD, x + 1, ..., 1)
     assert LOG.late == {ADD: 1}
     for number in range(1000):
-        observe.settle(ADD, number + 1, number, 1)
-    observe.settle(ADD, x + 1, x, 1)
+        observers.settle(ADD, number + 1, number, 1)
+    observers.settle(ADD, x + 1, x, 1)
     assert counts() == [1]
 
 
 def test_a_call_without_arrays_falls_silent_and_wakes_for_them() -> None:
     def call(function: Any, argument: Any) -> None:
-        observe.callee(CALL, function)
-        observe.argument(CALL, 0, argument)
-        observe.returned(CALL, function(argument))
+        observers.callee(CALL, function)
+        observers.argument(CALL, 0, argument)
+        observers.returned(CALL, function(argument))
 
     for number in range(1000):
         call(abs, number)
@@ -154,12 +153,12 @@ def test_a_call_without_arrays_falls_silent_and_wakes_for_them() -> None:
 
 def test_a_call_that_takes_an_array_is_never_silent() -> None:
     x = np.ones(2)
-    observe.callee(CALL, np.ndim)
-    observe.argument(CALL, 0, x)
-    observe.returned(CALL, 1)
+    observers.callee(CALL, np.ndim)
+    observers.argument(CALL, 0, x)
+    observers.returned(CALL, 1)
     for _ in range(1100):
-        observe.callee(CALL, abs)
-        observe.returned(CALL, 1)
+        observers.callee(CALL, abs)
+        observers.returned(CALL, 1)
     assert LOG.quieted == set()
 
 
@@ -171,15 +170,15 @@ def test_an_error_of_the_auditor_s_own_is_counted_and_not_seen(
 
     monkeypatch.setattr(LOG, "again", failing)
     x = np.ones(2)
-    assert observe.post(ADD, x, x, 1) is x
+    assert observers.post(ADD, x, x, 1) is x
     assert LOG.failures == {"ValueError: within": 1}
 
 
 def test_notes_of_operations_that_raised_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observe, "_MOST_NOTES", 10)
+    monkeypatch.setattr(observers, "_MOST_OPERATIONS", 10)
     for mark in range(100, 200):
-        observe.left(mark, 1)
-    assert len(observe.NOTES) <= 11
+        observers.left(mark, 1)
+    assert len(observers.NOTES) <= 11
 
 
 class Thing:

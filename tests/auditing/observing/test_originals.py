@@ -11,8 +11,8 @@ from textwrap import dedent
 
 import pytest
 
-from castwise.auditing.observing.originals import original_code
-from castwise.auditing.running.loading import audited_code
+from castwise.auditing.loading import audited_code
+from castwise.auditing.originals import original_code
 
 SOURCES = {
     "functions": """

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from castwise.auditing.porting.port import Port, PortChange, port_of
-from castwise.auditing.records.seen import Seen
-from castwise.auditing.running.launch import run_audited
+from castwise.auditing.launch import run_audited
+from castwise.auditing.port import Port, PortChange, port_of
+from castwise.auditing.records import Seen
 from castwise.cli.main import main
-from castwise.report.port.text import port_text
+from castwise.report.port import port_text
 
 NEP_50 = """
 import numpy as np

@@ -9,12 +9,12 @@ from textwrap import dedent
 import pytest
 
 import castwise as cw
-from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.proving.target import Target, stated_target
-from castwise.auditing.rewriting.source import lines_at
-from castwise.auditing.running.launch import run_audited
-from castwise.report.audit.page.html import audit_html
-from castwise.report.audit.text import audit_text
+from castwise.auditing.audited import Audit, audit_of
+from castwise.auditing.launch import run_audited
+from castwise.auditing.plans import Target, stated_target
+from castwise.auditing.source import lines_at
+from castwise.report.audit import audit_text
+from castwise.report.audit_page import audit_html
 from castwise.vocab.dtypes import dtype
 
 HEAD = "import numpy as np\nx = np.ones((4, 5), np.float32)\n"

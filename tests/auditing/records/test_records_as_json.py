@@ -8,29 +8,25 @@ from pathlib import Path
 import pytest
 from under_audit import audited, write
 
-from castwise.auditing.records.as_json import (
-    options_from_json,
-    options_to_json,
-    seen_from_json,
-    seen_to_json,
-)
-from castwise.auditing.records.events import (
+from castwise.auditing.records import (
+    CodeSpot,
+    Counts,
+    EnforcedDialect,
     Event,
+    LocatedSite,
+    Options,
+    RunFacts,
+    Seen,
     SeenArray,
     SeenCall,
     SeenInside,
     SeenList,
     SeenNumber,
-)
-from castwise.auditing.records.places import (
-    CodeSpot,
-    LocatedSite,
     Site,
     SourceEdit,
     UnobservedFunction,
 )
-from castwise.auditing.records.runs import EnforcedDialect, Options
-from castwise.auditing.records.seen import Counts, RunFacts, Seen
+from castwise.auditing.saved import options_from_json, options_to_json, seen_from_json, seen_to_json
 
 ARRAY = SeenArray("numpy", "float32", False, False, False, False, 7, (2, 3))
 ARRAY_JSON = (

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from castwise.auditing.observing.observe import OBSERVERS
-from castwise.auditing.rewriting.rewrite import rewrite
+from castwise.auditing.observers import OBSERVERS
+from castwise.auditing.rewriting import rewrite
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import processes
-from castwise.auditing.running import launch
-from castwise.auditing.running.launch import run_audited
+from castwise.auditing import launch
+from castwise.auditing.launch import run_audited
 
 SLEEPS = """
 import os, pathlib, sys, time

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.noting.log import UNOBSERVED
-from castwise.auditing.running import cache as disk_cache
-from castwise.auditing.running import compiling, loading
-from castwise.auditing.running.loading import Finder, is_users_own, rewritten
+from castwise.auditing import compile, loading
+from castwise.auditing import compile as disk_cache
+from castwise.auditing.loading import Finder, is_users_own, rewritten
+from castwise.auditing.log import UNOBSERVED
 from processes import started
 
 SOURCE = b"x = 1\ndef f(a, b):\n    return a + b\n"
@@ -43,7 +43,7 @@ def names_of(source: bytes, path: str = "m.py") -> tuple[str, ...]:
 def test_the_second_time_comes_from_the_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = rewritten(SOURCE, "m.py")
     assert len(files(cache)) == 1
-    monkeypatch.setattr(compiling, "rewrite", None)  # it is not asked again
+    monkeypatch.setattr(compile, "rewrite", None)  # it is not asked again
     assert rewritten(SOURCE, "m.py") == first
 
 
@@ -54,7 +54,7 @@ def test_the_cache_is_keyed_by_all_that_the_code_depends_on(
     rewritten(SOURCE + b"y = 2\n", "m.py")
     rewritten(SOURCE, "other.py")
     rewritten(SOURCE, "m.py", is_main=True)
-    monkeypatch.setattr(compiling, "__version__", "99")
+    monkeypatch.setattr(compile, "__version__", "99")
     rewritten(SOURCE, "m.py")
     monkeypatch.setattr(sys, "version", "3.99")
     rewritten(SOURCE, "m.py")
@@ -98,7 +98,7 @@ def test_nothing_is_written_where_python_writes_no_code_unless_a_directory_is_ch
     assert rewritten(SOURCE, "m.py") == first
     assert files(cache) == []
     assert len(files(tmp_path / "chosen")) == 1
-    monkeypatch.setattr(compiling, "rewrite", None)
+    monkeypatch.setattr(compile, "rewrite", None)
     assert rewritten(SOURCE, "m.py") == first
 
 
@@ -120,7 +120,7 @@ def test_what_no_run_needs_is_removed(cache: Path, monkeypatch: pytest.MonkeyPat
 def test_many_processes_may_write_at_once(cache: Path, tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from castwise.auditing.running.loading import rewritten\n"
+        "from castwise.auditing.loading import rewritten\n"
         f"for n in range(50):\n    rewritten({SOURCE!r} + b'#' * (n % 5), 'm.py')\n"
     )
     environment = {**os.environ, "CASTWISE_CACHE_DIR": str(tmp_path / "shared")}

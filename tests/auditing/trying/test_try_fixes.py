@@ -7,17 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.judging.audited import Audit, audit_of
-from castwise.auditing.records.runs import FinalValues, Options, Outcome, Run
-from castwise.auditing.running.launch import run_audited
-from castwise.auditing.trying import trial as trying
-from castwise.auditing.trying.comparing import differences, why_not_comparable
-from castwise.auditing.trying.endings import ending_of
-from castwise.auditing.trying.trial import Trial, try_fixes
-from castwise.report.audit.json import audit_json
-from castwise.report.audit.sarif import audit_sarif
-from castwise.report.audit.text import audit_text
-from castwise.report.audit.trial import trial_text
+from castwise.auditing import rerun as trying
+from castwise.auditing.audited import Audit, audit_of
+from castwise.auditing.launch import run_audited
+from castwise.auditing.records import FinalValues, Options, Outcome, Run
+from castwise.auditing.rerun import Trial, differences, ending_of, try_fixes, why_not_comparable
+from castwise.report.audit import audit_text, trial_text
+from castwise.report.audit_formats import audit_json, audit_sarif
 
 PROGRAM = """
 import numpy as np

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from castwise.cli.auditing.sizes import size_of
+from castwise.cli.audit import size_of
 from castwise.cli.main import main
 from processes import finished
 

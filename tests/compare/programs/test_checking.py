@@ -7,18 +7,23 @@ from typing import Any
 
 import pytest
 
-from castwise.compare.programs.checking import Budget, check_programs, speaker_for
-from castwise.compare.programs.comparing import ProgramDifference, difference_of, run
-from castwise.compare.programs.shrinking import shrunk
-from castwise.compare.programs.tensors import TensorSpeaker
-from castwise.conformance.programs.listed import FoundDifference, listed_at, listed_differences
-from castwise.conformance.programs.program import ALIAS, ASSIGN, Program, Step, made
-from castwise.conformance.programs.speaker import find_speaker
-from castwise.conformance.programs.speakers.numpy import NumpySpeaker
-from castwise.conformance.values.notation import Held
+from castwise.catalog.dialects import dialect_named
+from castwise.comparing.programs import (
+    Budget,
+    ProgramDifference,
+    TensorSpeaker,
+    check_programs,
+    difference_of,
+    run,
+    shrunk,
+    speaker_for,
+)
+from castwise.conformance.differences import FoundDifference, listed_at, listed_differences
+from castwise.conformance.programs import ALIAS, ASSIGN, Program, Step, find_speaker, made
+from castwise.conformance.recorders.numpy import NumpySpeaker
+from castwise.conformance.values import Held
 from castwise.errors import UsageError
-from castwise.report.verify.programs import checked_json, checked_text
-from castwise.rules.catalog import dialect_named
+from castwise.report.verify import checked_json, checked_text
 
 NUMPY = dialect_named("numpy")
 

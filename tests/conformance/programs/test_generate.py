@@ -8,12 +8,20 @@ from collections import Counter
 import pytest
 
 import castwise as cw
-from castwise.conformance.grid import LITERALS, OPS
-from castwise.conformance.programs.generate import program
-from castwise.conformance.programs.program import MAKE, Program, Step, made, signature
-from castwise.conformance.programs.speaker import Menu, Raised, Side, find_speaker
-from castwise.conformance.values.notation import Held
-from castwise.conformance.values.operands import DTYPES
+from castwise.conformance.programs import (
+    MAKE,
+    Menu,
+    Program,
+    Raised,
+    Side,
+    Step,
+    find_speaker,
+    made,
+    program,
+    signature,
+)
+from castwise.conformance.questions import LITERALS, OPS
+from castwise.conformance.values import DTYPES, Held
 
 FORMS = ("function", "operator", "inplace", "augmented")
 MENU = Menu(

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from castwise.conformance.programs.program import ASSIGN, CAST, INDEX, Step, made
-from castwise.conformance.programs.spelling import numbers, statement
-from castwise.conformance.values.notation import Held
+from castwise.conformance.programs import ASSIGN, CAST, INDEX, Step, made, numbers_text, statement
+from castwise.conformance.values import Held
 
 
 class Plain:
     """A framework with the shortest words."""
 
     def array(self, held: Held) -> str:
-        return f"array({numbers(held)})"
+        return f"array({numbers_text(held)})"
 
     def cast(self, array: str, dtype: str) -> str:
         return f"cast({array}, {dtype})"
@@ -64,4 +63,4 @@ def test_a_step_is_a_line_of_python(step: Step, text: str) -> None:
 )
 def test_values_are_nested_lists(shape: tuple[int, ...], text: str | None) -> None:
     count = 0 if 0 in shape else 1
-    assert numbers(Held("int8", shape, (5,) * count)) == text
+    assert numbers_text(Held("int8", shape, (5,) * count)) == text

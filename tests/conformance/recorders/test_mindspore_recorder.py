@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from recording import recorded
 
-from castwise.conformance.grid import questions
+from castwise.conformance.questions import questions
 from castwise.conformance.recorder import find_recorder
 
 

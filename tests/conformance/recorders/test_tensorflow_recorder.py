@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from castwise.conformance.grid import GridQuestion
+from castwise.conformance.questions import GridQuestion
 from castwise.conformance.recorder import Recorder, ask, find_recorder
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from recording import recorded
 
-from castwise.compare.verify import agrees
+from castwise.comparing.verify import agrees
 from castwise.conformance.recorder import Cell
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from castwise.conformance.dtype_lists import dtypes_taken
-from castwise.conformance.grid import GridQuestion
+from castwise.conformance.questions import GridQuestion
 from castwise.conformance.recorder import find_recorder
 from castwise.conformance.recorders.torch import is_endless
 

@@ -8,20 +8,30 @@ from pathlib import Path
 
 import pytest
 
-from castwise.conformance.__main__ import main
-from castwise.conformance.grid import GridQuestion
-from castwise.conformance.recorder import read_cells
-from castwise.conformance.values.grid import OPS, value_questions
-from castwise.conformance.values.notation import Held, read_held, single, vector, written
-from castwise.conformance.values.operands import DTYPES, edges, ordinary, paired
-from castwise.conformance.values.recorder import (
+from castwise.conformance.questions import GridQuestion
+from castwise.conformance.recorder import (
     ValueRecorder,
     ask_values,
     find_value_recorder,
+    read_cells,
     value_header,
     valued_frameworks,
 )
+from castwise.conformance.values import (
+    DTYPES,
+    OPS,
+    Held,
+    edges,
+    ordinary,
+    paired,
+    read_held,
+    single,
+    value_questions,
+    vector,
+    written,
+)
 from processes import compiled_let_go
+from record import main
 
 RECORDED = Path(__file__).parents[2] / "conformance" / "values"
 

@@ -6,11 +6,11 @@ import pytest
 
 import castwise as cw
 import cells
-from castwise.compare.verify import agrees, answer_for
+from castwise.catalog.dialects import dialect_named
+from castwise.catalog.releases import layer_cells, layer_lines, layers
+from castwise.catalog.releases import without_layers as rules_of
+from castwise.comparing.verify import agrees, answer_for
 from castwise.conformance.recorder import Cell
-from castwise.rules.catalog import dialect_named
-from castwise.rules.releases.layers import layer_cells, layer_lines, layers
-from castwise.rules.releases.layers import without_layers as rules_of
 
 NAMES = list(layers())
 ENOUGH = 150  # cells of a layer that are asked about, evenly spread; all with --all-cells

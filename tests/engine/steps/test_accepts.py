@@ -7,10 +7,8 @@ import pytest
 import castwise as cw
 from castwise.engine.ask import answer, question_in
 from castwise.rules.checks import check
-from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Evidence
-from castwise.rules.parts import Accepts, Composed, Numbers, Writes
-from castwise.rules.rule import Rule
+from castwise.rules.dialect import Dialect, Evidence
+from castwise.rules.rule import Accepts, Composed, Numbers, Rule, Writes
 
 CHOOSY = Dialect(
     framework="choosy",

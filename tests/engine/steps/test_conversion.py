@@ -8,10 +8,8 @@ import pytest
 
 import castwise as cw
 from castwise.engine.ask import answer, question_in
-from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Evidence, Joining
-from castwise.rules.parts import Accepts, Arrays, Composed, Conversion, Numbers, NumPyOperands
-from castwise.rules.rule import Rule
+from castwise.rules.dialect import Dialect, Evidence, Joining
+from castwise.rules.rule import Accepts, Arrays, Composed, Conversion, Numbers, NumPyOperands, Rule
 
 LIMITS = Conversion(bools="bool int32", wide_ints="uint64 float32")
 STRICT = Dialect(

@@ -10,11 +10,10 @@ import pytest
 
 import castwise as cw
 from asking import result
-from castwise.compare.verify import answer_for
-from castwise.conformance.calls import AUGMENTED_OPERATORS
-from castwise.conformance.recorder import read_cells
+from castwise.comparing.verify import answer_for
+from castwise.conformance.recorder import AUGMENTED_OPERATORS, read_cells
 from castwise.engine.ask import question_in
-from castwise.engine.steps.forms import rebinds
+from castwise.engine.writes import rebinds
 from castwise.vocab.ops import OPS
 
 CELLS = Path(__file__).parents[3] / "conformance" / "cells"

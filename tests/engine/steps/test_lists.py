@@ -9,9 +9,7 @@ import pytest
 import castwise as cw
 from castwise.engine.ask import resolve
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
-from castwise.vocab.describing import describe
-from castwise.vocab.expressions import parse_expression
-from castwise.vocab.notation import parse_operand
+from castwise.vocab.notation import describe, parse_expression, parse_operand
 from castwise.vocab.operands import Role
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import castwise as cw
-from castwise.engine.steps.ranges import is_out_of_range
+from castwise.engine.accepts import is_out_of_range
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.operands import scalar_operand
 

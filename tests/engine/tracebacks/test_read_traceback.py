@@ -7,10 +7,9 @@ import time
 
 import pytest
 
-from castwise.engine.tracebacks.data import regular_expression, traceback_data
-from castwise.engine.tracebacks.read import MOST, read_traceback
-from castwise.rules.catalog import dialects
-from castwise.rules.messages import PLACEHOLDERS, Message, messages_of_frameworks
+from castwise.catalog.dialects import dialects, messages_of_frameworks
+from castwise.engine.tracebacks import MOST, read_traceback, regular_expression, traceback_data
+from castwise.rules.messages import PLACEHOLDERS, Message
 from castwise.vocab.dtypes import CANONICAL
 from castwise.vocab.ops import OPS
 from loops import each

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from castwise.compare.outcome import outcome_of
+from castwise.catalog.dialects import messages_of_frameworks
+from castwise.comparing.table import outcome_of
 from castwise.engine.decision import Decision
-from castwise.engine.explaining.parts import taken_apart
-from castwise.engine.tracebacks.data import traceback_data
-from castwise.engine.tracebacks.read import Read, read_traceback
-from castwise.rules.messages import messages_of_frameworks
+from castwise.engine.explain import taken_apart
+from castwise.engine.tracebacks import Read, read_traceback, traceback_data
 from loops import each
 from recorded_messages import FOLDER, Recorded, recorded
 

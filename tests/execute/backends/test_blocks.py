@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.execute.backends.numpy.reducing import blocks, order
-from castwise.execute.backends.numpy.reducing.blocks import IN_TURN
+from castwise.arrays.backends import numpy_reductions
+from castwise.arrays.backends.numpy_reductions import IN_TURN
 
 each = pytest.mark.parametrize
 # NumPy before 2.3 adds in pieces of its buffer, and blocks have to be a multiple of it.
-BLOCK = np.getbufsize() if order.order_of(np.add) is IN_TURN else 256
+BLOCK = np.getbufsize() if numpy_reductions.order_of(np.add) is IN_TURN else 256
 N = 2 * BLOCK + 37
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "a run": lambda x: x[: N * 3],
@@ -73,9 +73,9 @@ def test_a_reduction_in_blocks_has_the_bits_of_the_whole_one(
     cases = [(op, axis) for op in OPS for axis in AXES]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        monkeypatch.setattr(blocks, "BLOCK", 1 << 60)
+        monkeypatch.setattr(numpy_reductions, "BLOCK", 1 << 60)
         whole = [outcome(op, array, dialect, axis) for op, axis in cases]
-        monkeypatch.setattr(blocks, "BLOCK", BLOCK)
+        monkeypatch.setattr(numpy_reductions, "BLOCK", BLOCK)
         found = [outcome(op, array, dialect, axis) for op, axis in cases]
     differing = [c for c, one, other in zip(cases, found, whole, strict=True) if one != other]
     assert differing == []
@@ -85,7 +85,7 @@ def test_a_reduction_in_blocks_has_the_bits_of_the_whole_one(
 def test_the_bits_are_right_around_the_ends_of_blocks(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "BLOCK", BLOCK)
+    monkeypatch.setattr(numpy_reductions, "BLOCK", BLOCK)
     array = numbers("float16")[:count]
     wide = array.astype("float32")
     x = cw.asarray(array)
@@ -97,10 +97,10 @@ def test_the_bits_are_right_around_the_ends_of_blocks(
 
 
 def test_an_unknown_order_of_sums_means_no_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from castwise.execute.backends.numpy.reducing import ops
+    from castwise.arrays.backends import numpy_reductions
 
-    monkeypatch.setattr(blocks, "BLOCK", BLOCK)
-    monkeypatch.setattr(ops, "order_of", lambda ufunc: None)
+    monkeypatch.setattr(numpy_reductions, "BLOCK", BLOCK)
+    monkeypatch.setattr(numpy_reductions, "order_of", lambda ufunc: None)
     array = numbers("float16")[: 3 * N - 1]
     assert cw.asarray(array).sum().array == np.float16(array.astype("float32").sum())
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.execute.backend import Backend, backend_named, backend_names, backend_of
+from castwise.arrays.backend import Backend, backend_named, backend_names, backend_of
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.ops import OPS, Op
 from loops import each

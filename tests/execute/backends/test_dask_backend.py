@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.execute.backend import backend_named
+from castwise.arrays.backend import backend_named
 from castwise.vocab.ops import OPS, Op
 from processes import finished
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
-chunks = pytest.importorskip("castwise.execute.backends.dask.chunks")
-trees = pytest.importorskip("castwise.execute.backends.dask.trees")
+chunks = pytest.importorskip("castwise.arrays.backends.dask_chunks")
+trees = pytest.importorskip("castwise.arrays.backends.dask_reductions")
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
 
 # Layers need shapes and sizes of their own: test_layers.py has them, on every backend.

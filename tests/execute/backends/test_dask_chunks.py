@@ -12,7 +12,7 @@ import castwise as cw
 import castwise.array_api as xp
 
 da = pytest.importorskip("dask.array")
-trees = pytest.importorskip("castwise.execute.backends.dask.trees")
+trees = pytest.importorskip("castwise.arrays.backends.dask_reductions")
 
 CUTS = ((5, 6, 4), (2, 6, 3), (1, 1, 4), ((3, 2), (1, 5), (2, 2)))
 REDUCTIONS = ("sum", "prod", "max", "min", "any", "all", "count_nonzero", "mean", "var", "std",

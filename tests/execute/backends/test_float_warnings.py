@@ -8,7 +8,7 @@ import pytest
 
 import castwise as cw
 import castwise.array_api as xp
-from castwise.execute.backends.numpy import arrays as numpy_arrays
+from castwise.arrays.backends import numpy as numpy_arrays
 
 SILENT = ["torch", "jax", "tensorflow", "paddle", "mlx", "keras", "tinygrad", "tensorflow:all"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.execute.backend import backend_named
-from castwise.execute.functions.lookup import function_for
+from castwise.arrays.backend import backend_named
+from castwise.arrays.functions import function_for
 from castwise.vocab.dtypes import dtypes_of
 from castwise.vocab.ops import OPS
 

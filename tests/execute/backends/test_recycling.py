@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-recycling = pytest.importorskip("castwise.execute.backends.numpy.recycling")
+recycling = pytest.importorskip("castwise.arrays.backends.numpy")
 SHAPE = (1 << 10, 1 << 9)
 FLOAT = np.dtype(np.float32)
 

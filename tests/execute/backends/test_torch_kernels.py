@@ -22,7 +22,7 @@ def from_size(kernels_from: Callable[[int], None]) -> None:
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """What each launch of a kernel returned."""
-    from castwise.kernels.llvm.kernels import Launch
+    from castwise.kernels.processor import Launch
 
     found: list[bool] = []
     call = Launch.__call__

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.execute import fast_path
+from castwise.arrays import fast_path
 
 
 def tensor(dtype: str, shape: Any = 3, dialect: str | None = "torch") -> cw.Tensor:

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from castwise.arrays.calls import check_devices
 from castwise.errors import UsageError
-from castwise.execute.calling.devices import check_devices
 from castwise.vocab.ops import declare_op, op
 
 HERE, THERE = SimpleNamespace(device="cpu"), SimpleNamespace(device="cuda:0")

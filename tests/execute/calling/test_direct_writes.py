@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.execute import fast_path
-from castwise.execute.backends.numpy import writing
-from castwise.execute.calling import ops
-from castwise.execute.fast_path import watched_by
-from castwise.execute.fusing import kernels
+from castwise.arrays import apply, fast_path, fusing
+from castwise.arrays.backends import numpy
+from castwise.arrays.fast_path import watched_by
 
 each = pytest.mark.parametrize
 LARGE = 1 << 20  # elements
@@ -39,8 +37,8 @@ CASES = [
 @pytest.fixture(autouse=True)
 def no_kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The plain path is meant, whether the machine has kernels or not."""
-    monkeypatch.setattr(kernels, "are_there", lambda: False)
-    monkeypatch.setattr(ops, "_known", {})
+    monkeypatch.setattr(fusing, "are_there", lambda: False)
+    monkeypatch.setattr(apply, "_known", {})
     fast_path.forget_all()
     yield
     fast_path.forget_all()
@@ -155,7 +153,7 @@ def test_a_watcher_sees_the_operands_before_they_are_written() -> None:
 
 
 def test_blocks_cover_arrays_of_any_layout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "BLOCK", 100)
+    monkeypatch.setattr(numpy, "BLOCK", 100)
     for array in (np.ones((300, 200), "float32").T, np.ones((3, 500, 90), "float32")[:, ::-2]):
         x = cw.asarray(array, dialect="tensorflow:all")
         row = cw.asarray(np.arange(array.shape[-1], dtype="float32"), dialect="tensorflow:all")

@@ -13,15 +13,14 @@ from recorded_operands import NUMPY, live_operand
 
 import castwise as cw
 import cells
-from castwise.conformance.calls import AUGMENTED_OPERATORS
+from castwise.arrays.apply import update
+from castwise.arrays.operators import InPlace
+from castwise.catalog.dialects import dialect_named
 from castwise.conformance.differences import difference_at
-from castwise.conformance.recorder import Cell
-from castwise.engine.recorded.cells import question_of_cell
-from castwise.engine.steps.forms import rebinds
-from castwise.execute.calling.in_place import update
-from castwise.execute.operators import InPlace
-from castwise.rules.catalog import dialect_named
-from castwise.vocab.cell_words import NO_KERNEL, REFUSED
+from castwise.conformance.recorder import AUGMENTED_OPERATORS, Cell
+from castwise.engine.recorded import question_of_cell
+from castwise.engine.writes import rebinds
+from castwise.vocab.notation import NO_KERNEL, REFUSED
 from castwise.vocab.ops import OPS
 from cells import Recorded
 

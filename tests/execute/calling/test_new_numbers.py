@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.execute import fast_path
-from castwise.execute.calling import ops
+from castwise.arrays import apply, fast_path
 
 # By class: every pair is decided alike, and computed differently.
 NUMBERS: tuple[Any, ...] = (
@@ -55,7 +54,7 @@ def test_a_new_number_asks_nothing_new(monkeypatch: pytest.MonkeyPatch) -> None:
     x = cw.asarray([1.0, 2.0], dtype="float32", dialect="torch")
     warm = [x * 0.1, 0.1 / x, x - 40, x + 3j]
     assert len(warm) == 4
-    monkeypatch.setattr(ops, "asked", None)
+    monkeypatch.setattr(apply, "asked", None)
     for n in range(1, 7):
         part = 0.1 + n / 100
         assert (x * part).tolist() == (x.numpy() * np.float32(part)).tolist()

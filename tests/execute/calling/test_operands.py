@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.execute.calling import operands, ops
+from castwise.arrays import apply, calls
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,10 @@ def test_an_array_beside_a_tensor_is_described_once(
 ) -> None:
     pytest.importorskip(backend)
     t = cw.asarray([1.0, 2.0, 3.0], backend=backend, dialect="numpy")
-    monkeypatch.setattr(ops, "_known", {})  # so that it is prepared anew
+    monkeypatch.setattr(apply, "_known", {})  # so that it is prepared anew
     seen = []
-    describe = operands.describe
-    monkeypatch.setattr(
-        operands, "describe", lambda thing: (seen.append(thing), describe(thing))[1]
-    )
+    describe = calls.describe
+    monkeypatch.setattr(calls, "describe", lambda thing: (seen.append(thing), describe(thing))[1])
     call(t, array := np.ones(3))
     assert len(seen) == 1
     assert seen[0] is array

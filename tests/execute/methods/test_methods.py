@@ -11,19 +11,17 @@ from method_calls import IN_BOTH, IN_TORCH, OTHERS, VALUES, calls, check_the_sam
 
 import castwise as cw
 from castwise import array_api as xp
-from castwise.array_api.write_methods import FOLDER, TABLES, text_of
-from castwise.execute.methods.casts import Casts
+from castwise.arrays.methods import Casts
 from loops import each
+from methods import FILE, text
 
 # What depends on values, or asks for a device, has no place in a graph. No trace checks that cumsum
 # has an axis.
 NOT_TRACED = re.compile(r"nonzero\(|cpu|to\(y|tolist|nbytes|is_|numel|ndim|dim\(\)|size|cumsum\(\)")
 
 
-@each("name", TABLES)
-def test_the_written_methods_are_those_of_the_tables(name: str) -> None:
-    written = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    assert written == text_of(name), "run `python -m castwise.array_api.write_methods`"
+def test_the_written_methods_are_those_of_the_tables() -> None:
+    assert FILE.read_text(encoding="utf-8") == text(), "run `python tools/methods.py`"
 
 
 def names(x: Any, y: Any) -> dict[str, Any]:

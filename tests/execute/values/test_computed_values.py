@@ -1,7 +1,7 @@
 """Under a dialect, on any backend, tensors compute what the dialect's framework computed.
 
 Values recorded on a processor like the one at hand are executed, all with --all-cells, bit for
-bit except for what castwise/conformance/values/agreement.py allows. What is deliberately otherwise
+bit except for what castwise/conformance/values.py allows. What is deliberately otherwise
 is listed in conformance/values/differences.tsv with its reason and count.
 """
 
@@ -29,16 +29,14 @@ from recorded_values import (
 
 import castwise as cw
 import cells
+from castwise.arrays import apply as applying
+from castwise.arrays import fusing
+from castwise.arrays.apply import apply, prepare
+from castwise.arrays.backend import backend_named
+from castwise.catalog.dialects import dialect_named
 from castwise.conformance.recorder import Cell
-from castwise.conformance.values.agreement import agrees
-from castwise.conformance.values.notation import read_held
+from castwise.conformance.values import agrees, read_held
 from castwise.errors import DivisionByZeroError, ScalarRangeError, UsageError
-from castwise.execute.backend import backend_named
-from castwise.execute.calling import ops
-from castwise.execute.calling.apply import apply
-from castwise.execute.calling.ops import prepare
-from castwise.execute.fusing import kernels
-from castwise.rules.catalog import dialect_named
 from castwise.rules.dialect import Dialect
 from castwise.vocab.architecture import architecture
 from processes import compiled_let_go
@@ -257,8 +255,8 @@ def test_integers_of_unequal_signs_are_compared_as_numbers_in_numpy_alone() -> N
 def test_a_function_stays_the_backend_s_own_where_the_rules_agree(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kernels, "are_there", lambda: False)  # they look at the size first
-    ops._known.clear()
+    monkeypatch.setattr(fusing, "are_there", lambda: False)  # they look at the size first
+    applying._known.clear()
     prepared = prepare("add", (held([1.0], "float32", "array-api"),) * 2, "operator")
     prepared.run(np.ones(1, "float32"), np.ones(1, "float32"))
     assert prepared.run is np.add

@@ -8,8 +8,7 @@ from recorded_values import RECORDED_ON, computed, of_processor, quietly, record
 
 import castwise as cw
 from castwise.conformance.recorder import Cell
-from castwise.conformance.values.grid import CAST
-from castwise.conformance.values.notation import read_held
+from castwise.conformance.values import CAST, read_held
 from castwise.vocab.architecture import architecture
 from castwise.vocab.dtypes import dtype
 
@@ -80,7 +79,7 @@ def test_a_backend_that_converts_otherwise_follows_the_processor_at_hand(
     machine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("jax")
-    monkeypatch.setattr("castwise.execute.values.casting.architecture", lambda: machine)
+    monkeypatch.setattr("castwise.arrays.casting.architecture", lambda: machine)
     far = cw.asarray(np.array(FAR, "float32"), dialect="torch", backend="jax")
     assert far.astype("int8").tolist() == CAST_AS[machine, "float32", "int8"]
 

@@ -15,8 +15,8 @@ from onnx_judges import by_reference, by_runtime, runtime_session
 
 import castwise as cw
 from castwise import array_api as xp
-from castwise.graph.onnx.installed import OLDEST, current_opset
-from castwise.graph.onnx.layouts import LAYOUTS
+from castwise.graph.onnx.indexing import LAYOUTS
+from castwise.graph.onnx.runtimes import OLDEST, current_opset
 
 onnx = pytest.importorskip("onnx", minversion="1.23")
 EXAMPLE = Path(__file__).parents[3] / "examples" / "export_onnx.py"

@@ -19,8 +19,10 @@ from onnx_judges import (
 
 from castwise.errors import UsageError
 from castwise.graph.onnx.export import program_to_onnx
-from castwise.graph.onnx.installed import current_opset
-from castwise.graph.onnx.support import (
+from castwise.graph.onnx.runtimes import current_opset
+from castwise.vocab.architecture import architecture
+from castwise.vocab.dtypes import DType
+from onnx_support import (
     REFERENCE_DIFFERS,
     RUNTIME_DIFFERS,
     cells,
@@ -29,8 +31,6 @@ from castwise.graph.onnx.support import (
     one_op_program,
     support,
 )
-from castwise.vocab.architecture import architecture
-from castwise.vocab.dtypes import DType
 
 pytest.importorskip("onnx", minversion="1.23")
 OPSETS = {"float6_e2m3fn": 28, "float6_e3m2fn": 28}  # the others: 26, the newest with a runtime

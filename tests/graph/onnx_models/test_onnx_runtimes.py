@@ -15,23 +15,21 @@ from test_onnx_programs import exact, is_inexact
 
 import castwise as cw
 import castwise.array_api as xp
-from castwise.graph.onnx.dtypes import ONNX_NAMES
 from castwise.graph.onnx.export import program_to_onnx
-from castwise.graph.onnx.installed import runtime_session
-from castwise.graph.onnx.runtimes import runtime_named
-from castwise.graph.onnx.support import (
+from castwise.graph.onnx.runtimes import ONNX_NAMES, runtime_named, runtime_session
+from castwise.vocab.architecture import architecture
+from castwise.vocab.dtypes import DType, dtype
+from onnx_support import (
     cells,
     computing_ops,
     needed_options,
     one_op_program,
     support,
 )
-from castwise.vocab.architecture import architecture
-from castwise.vocab.dtypes import DType, dtype
 
 pytest.importorskip("onnx", minversion="1.23")
 onnxruntime = pytest.importorskip("onnxruntime")
-asking = pytest.importorskip("castwise.graph.onnx.runtimes.__main__")
+asking = pytest.importorskip("onnx_runtimes")
 ORT = runtime_named("onnxruntime")
 ASKED = {op for ops in asking.ASKED_OPS.values() for op in ops.split()} | {"Cast", "Loop"}
 pytestmark = [

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from castwise.graph.onnx.support import (
+from castwise.report.table import short_name
+from castwise.vocab.dtypes import dtype
+from onnx_support import (
     REFERENCE_DIFFERS,
     RUNTIME_DIFFERS,
     cells,
     computing_ops,
     support,
 )
-from castwise.report.pages.onnx import installed_versions, versions_of
-from castwise.report.table.text import short_name
-from castwise.vocab.dtypes import dtype
+from pages import installed_versions, versions_of
 
 pytest.importorskip("onnx", minversion="1.23")
 PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "onnx-support.md"

@@ -11,8 +11,8 @@ import pytest
 import castwise as cw
 import castwise.array_api as xp
 import cells
-from castwise.execute.backend import backend_named
-from castwise.graph.passes import simplify
+from castwise.arrays.backend import backend_named
+from castwise.graph import passes
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 
@@ -149,6 +149,6 @@ def test_the_report_says_what_was_done() -> None:
     )
 
 
-@pytest.mark.parametrize("rule", simplify.RULES, ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("rule", passes.RULES, ids=lambda rule: rule.__name__)
 def test_every_rule_tells_why_it_holds(rule: Any) -> None:
     assert rule.__doc__.endswith(".")

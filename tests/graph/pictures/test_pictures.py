@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from typing import Any
 
 import castwise as cw
-from castwise.graph.pictures.labels import cast_colour
+from castwise.graph.pictures import cast_colour
 
 
 def program(x: Any, y: Any) -> Any:

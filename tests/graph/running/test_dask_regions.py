@@ -23,7 +23,7 @@ from castwise.errors import DivisionByZeroError
 
 da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
-own = pytest.importorskip("castwise.execute.backends.dask.regions")
+own = pytest.importorskip("castwise.arrays.backends.dask")
 
 NUMBERS = np.random.default_rng(0).normal(size=(40, 30)).astype("float32")
 CHUNKS = (10, 15)  # eight chunks

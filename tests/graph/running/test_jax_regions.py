@@ -19,13 +19,12 @@ from elementwise_programs import (
 
 import castwise as cw
 import cells
-from castwise.graph.running import plan
-from castwise.graph.running.regions import Region, in_stages
-from castwise.graph.running.whole_regions import FEWEST, is_taken
+from castwise.graph import run
+from castwise.graph.regions import FEWEST, Region, in_stages, is_taken
 
 jax = pytest.importorskip("jax")
 jnp = pytest.importorskip("jax.numpy")
-own = pytest.importorskip("castwise.execute.backends.jax.regions")
+own = pytest.importorskip("castwise.arrays.backends.jax")
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +41,7 @@ def node_by_node(graph: Any, *arrays: Any) -> Any:
     """The results without regions."""
     graph.plans.clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "in_stages", lambda program, *others, **options: program.nodes)
+        patch.setattr(run, "in_stages", lambda program, *others, **options: program.nodes)
         found = graph(*arrays)
     graph.plans.clear()
     return found

@@ -21,10 +21,10 @@ from random_programs import DIALECTS, INPUTS, PROGRAMS, Step, assert_same, made,
 import castwise as cw
 import castwise.array_api as xp
 import cells
-from castwise.execute.backend import backend_named
-from castwise.graph.onnx.layouts import LAYOUTS as IN_ONNX
-from castwise.graph.recording.layouts import LAYOUT_OPS
-from castwise.graph.saving.writing import VERSION
+from castwise.arrays.backend import backend_named
+from castwise.graph.layouts import LAYOUT_OPS
+from castwise.graph.onnx.indexing import LAYOUTS as IN_ONNX
+from castwise.graph.saving import VERSION
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 OWN = """
@@ -155,7 +155,7 @@ def test_a_custom_dialect_is_saved_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", cw.dialects())
 def test_every_dialect_can_be_told_whole(name: str) -> None:
-    from castwise.rules.catalog import defined, definition
+    from castwise.catalog.dialects import defined, definition
 
     dialect = cw.dialect(name)
     assert definition(dialect) == name

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import castwise as cw
 import castwise.array_api as xp
-from castwise.graph.shapes.terms import is_natural, known_size, terms_of, text_of
+from castwise.graph.sizes import is_natural, known_size, terms_of, text_of
 
 ATOMS = st.one_of(st.sampled_from(("n", "m")), st.integers(0, 9).map(str))
 SUMS = st.recursive(

@@ -127,7 +127,7 @@ def wrapped(argument: Any) -> Any:
 
 
 def test_the_oldest_graph_goes_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("castwise.graph.tracing.compile._MOST_GRAPHS", 3)
+    monkeypatch.setattr("castwise.graph.compile._MOST_GRAPHS", 3)
     compiled = cw.compile(lambda x, k: x * k)
     for k in range(5):
         assert compiled(X, k).tolist() == (X * k).tolist()

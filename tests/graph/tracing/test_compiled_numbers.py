@@ -223,7 +223,7 @@ def test_graphs_print_and_run_with_the_numbers_of_their_trace() -> None:
 
 
 def test_many_values_that_are_read_keep_few_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("castwise.graph.tracing.compile._MOST_GRAPHS", 3)
+    monkeypatch.setattr("castwise.graph.compile._MOST_GRAPHS", 3)
     compiled = cw.compile(lambda x, k: x * math.sqrt(k))
     x = cw.asarray(X)
     for k in range(3, 20):

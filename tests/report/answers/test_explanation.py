@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from castwise.engine.ask import question_in
-from castwise.report.answers.explanation import (
-    Explanation,
-    explained,
-    explanation_json,
-    explanation_text,
-)
-from castwise.report.terminal.colour import coloured
+from castwise.report.answers import Explanation, explained, explanation_json, explanation_text
+from castwise.report.terminal import coloured
 
 
 def explanation(text: str, dialect: str) -> Explanation:

@@ -11,12 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from castwise.catalog.dialects import dialects
 from castwise.engine.ask import resolve
 from castwise.errors import PromotionError
-from castwise.report.answers import json_lines
-from castwise.report.answers.as_json import decision_json
-from castwise.report.answers.json_lines import MAX_LINE, answer_line, answer_lines, answer_stream
-from castwise.rules.catalog import dialects
+from castwise.report import answers
+from castwise.report.answers import (
+    MAX_LINE,
+    answer_line,
+    answer_lines,
+    answer_stream,
+    decision_json,
+)
 from castwise.vocab.ops import ops
 
 
@@ -162,7 +167,7 @@ def test_a_bug_does_not_end_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(question: object) -> None:
         raise KeyError("a bug")
 
-    monkeypatch.setattr(json_lines, "decide", fail)
+    monkeypatch.setattr(answers, "decide", fail)
     answer = answer_line(b'{"op": "add", "args": ["int16[3]", 5.5]}' + b" " * 256, "torch")
     assert json.loads(answer.text)["error"]["type"] == "InternalError"
     assert not answer.is_well_formed

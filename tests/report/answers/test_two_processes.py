@@ -7,9 +7,8 @@ import time
 
 import pytest
 
-from castwise.report.answers import two_processes
-from castwise.report.answers.json_lines import answer_lines
-from castwise.report.answers.two_processes import MANY, TwoProcesses
+from castwise.report import answers
+from castwise.report.answers import MANY, TwoProcesses, answer_lines
 
 DTYPES = ("int8", "uint8", "int32", "float16", "float32", "complex64", "nonsense")
 
@@ -54,13 +53,13 @@ def test_one_goes_on_alone_where_the_other_was_ended() -> None:
 
 
 def test_few_lines_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(two_processes, "_started", None)
+    monkeypatch.setattr(answers, "_started", None)
     lines = many_lines()[: MANY - 1]
     assert TwoProcesses("numpy").answer_lines(lines) == answer_lines(lines, "numpy")
 
 
 def test_one_core_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(two_processes, "_started", None)
+    monkeypatch.setattr(answers, "_started", None)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     lines = many_lines()
     assert TwoProcesses("numpy").answer_lines(lines) == answer_lines(lines, "numpy")

@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from castwise.auditing.judging.audited import audit_of
-from castwise.auditing.records.runs import Options
-from castwise.auditing.running.launch import run_audited
+from castwise.auditing.audited import audit_of
+from castwise.auditing.launch import run_audited
+from castwise.auditing.records import Options
 from castwise.engine.decision import HAZARDS
-from castwise.report.audit.json import audit_json
-from castwise.report.audit.sarif import audit_sarif
-from castwise.report.audit.sections.coverage import coverage_text
+from castwise.report.audit_formats import audit_json, audit_sarif
+from castwise.report.audit_sections import coverage_text
 from report_example import PIPELINE, audited, line_of, pipeline, script
 
 ROOT = PIPELINE.parents[1]

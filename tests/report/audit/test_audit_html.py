@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from castwise.report.audit.page.html import audit_html
-from castwise.report.audit.page.python_html import lines_html
+from castwise.report.audit_page import audit_html, lines_html
 from report_example import PIPELINE, audited, line_of, pipeline
 
 EMPTY = {"meta", "br", "link", "img", "input"}

@@ -10,10 +10,9 @@ from typing import TextIO
 
 import pytest
 
-from castwise.auditing.records.as_json import seen_to_json
-from castwise.auditing.records.events import Event
-from castwise.auditing.records.seen import Seen
-from castwise.report.audit.progress import Progress, progress_on_stderr
+from castwise.auditing.records import Event, Seen
+from castwise.auditing.saved import seen_to_json
+from castwise.report.audit import Progress, progress_on_stderr
 
 pty = pytest.importorskip("pty")
 

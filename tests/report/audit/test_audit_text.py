@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.proving.plans import NO_PLAN
-from castwise.auditing.records.findings import Coverage
-from castwise.auditing.records.places import UnobservedFunction
-from castwise.report.audit.sections.coverage import coverage_text
-from castwise.report.audit.text import audit_text
-from castwise.report.terminal.colour import coloured
+from castwise.auditing.plans import NO_PLAN
+from castwise.auditing.records import Coverage, UnobservedFunction
+from castwise.report.audit import audit_text
+from castwise.report.audit_sections import coverage_text
+from castwise.report.terminal import coloured
 from report_example import PIPELINE, audited, line_of, pipeline
 
 
@@ -77,8 +76,8 @@ def test_no_findings_says_of_how_much(tmp_path: Path) -> None:
 def test_a_program_without_arrays_is_not_called_clean(tmp_path: Path) -> None:
     program = tmp_path / "plain.py"
     program.write_text("print(1 + 1)\n")
-    from castwise.auditing.judging.audited import audit_of
-    from castwise.auditing.running.launch import run_audited
+    from castwise.auditing.audited import audit_of
+    from castwise.auditing.launch import run_audited
 
     text = audit_text(audit_of(run_audited([str(program)]).seen))
     assert text.startswith("No operation on arrays was seen.")

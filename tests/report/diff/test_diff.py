@@ -7,16 +7,21 @@ from dataclasses import replace
 
 import pytest
 
-from castwise.compare.diff import count
-from castwise.compare.pairs import weak_dtypes
+from castwise.catalog.dialects import dialect_named
+from castwise.comparing.diff import count, weak_dtypes
 from castwise.engine.ask import resolve
 from castwise.errors import PromotionError, UsageError
-from castwise.report.diff.diff import Diff, diff
-from castwise.report.diff.formats import DIFF_FORMATS, diff_csv, diff_json, diff_markdown
-from castwise.report.diff.text import diff_text, question_text
-from castwise.rules.catalog import dialect_named
-from castwise.rules.parts import Joins, Weakness, Writes
-from castwise.rules.rule import Rule
+from castwise.report.diff import (
+    DIFF_FORMATS,
+    Diff,
+    diff,
+    diff_csv,
+    diff_json,
+    diff_markdown,
+    diff_text,
+    question_text,
+)
+from castwise.rules.rule import Joins, Rule, Weakness, Writes
 
 # A dialect whose 64-bit arrays are 32 bits wide, and one with weak arrays.
 NARROW = dialect_named("numpy").vary(

@@ -11,20 +11,20 @@ from xml.etree import ElementTree
 import pytest
 
 import cells
-from castwise.compare.clustering import members
-from castwise.compare.distances import OPS, Distance, DistancesData, count
-from castwise.report.amounts import percent
-from castwise.report.diff.diff import diff
-from castwise.report.distances.distances import Distances, distances
-from castwise.report.distances.svg import distances_svg
-from castwise.report.distances.text import (
+from castwise.catalog.dialects import dialect_named
+from castwise.comparing.distances import OPS, Distance, DistancesData, count, members
+from castwise.report.diff import diff
+from castwise.report.distances import (
     DISTANCE_FORMATS,
+    Distances,
+    distances,
     distances_csv,
     distances_json,
     distances_markdown,
+    distances_svg,
     distances_text,
 )
-from castwise.rules.catalog import dialect_named
+from castwise.report.terminal import percent
 from castwise.vocab.ops import op
 
 SVG = "{http://www.w3.org/2000/svg}"

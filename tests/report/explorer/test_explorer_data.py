@@ -12,18 +12,26 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from castwise.catalog.dialects import dialect_named
 from castwise.cli.main import cli
 from castwise.engine.decide import steps_of
 from castwise.errors import UsageError
-from castwise.report.explorer.asking import Answers
-from castwise.report.explorer.classes import classes_of, representatives
-from castwise.report.explorer.groups import Asked, alike, every_asked, forms_of, marked
-from castwise.report.explorer.kinds import array_kinds, every_value, number_kind
-from castwise.report.explorer.packing import packed_chunk, packed_dialect
-from castwise.report.explorer.sentences import Templates
-from castwise.report.explorer.site import build_explorer
-from castwise.report.explorer.tables import Tables
-from castwise.rules.catalog import dialect_named
+from castwise.report.explorer.questions import (
+    Answers,
+    Asked,
+    Tables,
+    Templates,
+    alike,
+    array_kinds,
+    classes_of,
+    every_asked,
+    every_value,
+    forms_of,
+    marked,
+    number_kind,
+    representatives,
+)
+from castwise.report.explorer.site import build_explorer, packed_chunk, packed_dialect
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import array_operand, real_class

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 import castwise
-from castwise.engine.tracebacks.data import traceback_data
-from castwise.engine.tracebacks.read import read_traceback
-from castwise.rules.messages import messages_of_frameworks
+from castwise.catalog.dialects import messages_of_frameworks
+from castwise.engine.tracebacks import read_traceback, traceback_data
 from processes import finished
 from recorded_messages import recorded
 
-SCRIPT = Path(castwise.__file__).parent / "report" / "explorer" / "page" / "tracebacks.js"
+SCRIPT = Path(castwise.__file__).parent / "report" / "explorer" / "tracebacks.js"
 READING = """
 const given = JSON.parse(require("fs").readFileSync(0, "utf8"));
 console.log(JSON.stringify(given.texts.map((text) => Tracebacks.read(text, given.data))));

@@ -12,13 +12,19 @@ from xml.etree import ElementTree
 
 import pytest
 
-from castwise.compare.lattice import Edge
+from castwise.catalog.dialects import dialect_named, dialects
+from castwise.comparing.lattice import Edge
 from castwise.engine.plan import reach_of
 from castwise.errors import UsageError
-from castwise.report.lattice.lattice import lattice
-from castwise.report.lattice.svg import lattice_png, lattice_svg
-from castwise.report.lattice.text import LATTICE_FORMATS, lattice_dot, lattice_json, lattice_text
-from castwise.rules.catalog import dialect_named, dialects
+from castwise.report.lattice import (
+    LATTICE_FORMATS,
+    lattice,
+    lattice_dot,
+    lattice_json,
+    lattice_png,
+    lattice_svg,
+    lattice_text,
+)
 from castwise.rules.dialect import Dialect
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,15 +9,13 @@ from itertools import product
 import pytest
 
 import castwise as cw
-from castwise.compare.distances import Distance, DistancesData
-from castwise.drawing.shades import FAINT, INK, REFUSED, shade
-from castwise.report.diff.html import diff_html
-from castwise.report.distances.html import distances_html
-from castwise.report.distances.scale import BLACK, scale_colour
-from castwise.report.lattice.html import lattice_html
-from castwise.report.look.page import page
-from castwise.report.look.style import _DARK, _LIGHT, card_style, page_style
-from castwise.report.table.html import table_html
+from castwise.comparing.distances import Distance, DistancesData
+from castwise.drawing import FAINT, INK, REFUSED, shade
+from castwise.report.diff import diff_html
+from castwise.report.distances import BLACK, distances_html, scale_colour
+from castwise.report.lattice import lattice_html
+from castwise.report.page import _DARK, _LIGHT, card_style, page, page_style
+from castwise.report.table import table_html
 from castwise.vocab.dtypes import DTYPES
 
 Colour = Sequence[float]  # red, green and blue from 0 to 1

@@ -8,20 +8,23 @@ from dataclasses import fields, replace
 
 import pytest
 
+from castwise.catalog.dialects import dialect_named, dialects
 from castwise.engine.ask import question_in
 from castwise.engine.decision import Decision
 from castwise.engine.scalars import POLICIES
-from castwise.report.answers.explanation import explained
-from castwise.report.pages.dialect import dialect_page, index_page, page_name
-from castwise.report.pages.phrases import phrases
-from castwise.report.pages.rules import general_rules, op_rules, other_rules
-from castwise.report.table.text import markdown_row
-from castwise.rules.catalog import dialect_named, dialects
-from castwise.rules.dialect import Dialect
-from castwise.rules.dialect_parts import Laws
-from castwise.rules.parts import Accepts, Composed, Joins, Numbers, Range
-from castwise.rules.policies import SCALARS
-from castwise.rules.rule import Rule
+from castwise.report.answers import explained
+from castwise.report.terminal import markdown_row
+from castwise.rules.dialect import Dialect, Laws
+from castwise.rules.rule import SCALARS, Accepts, Composed, Joins, Numbers, Range, Rule
+from pages import (
+    dialect_page,
+    general_rules,
+    index_page,
+    op_rules,
+    other_rules,
+    page_name,
+    phrases,
+)
 
 page_of = functools.cache(dialect_page)
 

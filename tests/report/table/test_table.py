@@ -11,16 +11,24 @@ from xml.etree import ElementTree
 import pytest
 
 import cells
+from castwise.catalog.dialects import dialects
 from castwise.engine.ask import resolve
 from castwise.engine.decision import Decision, answer_text
 from castwise.errors import PromotionError, UsageError
-from castwise.report.table.formats import FORMATS, table_json
-from castwise.report.table.html import table_html
-from castwise.report.table.svg import table_png, table_svg
-from castwise.report.table.table import table
-from castwise.report.table.text import hover_text, short_name, table_csv, table_markdown, table_text
-from castwise.report.terminal.colour import coloured
-from castwise.rules.catalog import dialects
+from castwise.report.table import (
+    FORMATS,
+    hover_text,
+    short_name,
+    table,
+    table_csv,
+    table_html,
+    table_json,
+    table_markdown,
+    table_png,
+    table_svg,
+    table_text,
+)
+from castwise.report.terminal import coloured
 from castwise.vocab.dtypes import DTYPES, DType, find_dtype
 from castwise.vocab.live import to_dtype
 from castwise.vocab.ops import declare_op, ops

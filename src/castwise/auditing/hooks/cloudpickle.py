@@ -18,7 +18,7 @@ _MODULES = ("cloudpickle", "cloudpickle_fast")  # the pickler is in the second b
 
 
 def _pickle_originals(name: str) -> None:
-    from castwise.auditing.hooks.inside.python import making_observed, taking_originals
+    from castwise.auditing.hooks.python_code import making_observed, taking_originals
 
     names = vars(sys.modules[name])
     if "CloudPickler" not in names:

@@ -13,7 +13,7 @@ from castwise.auditing.hook import Calls, Hook, Watching
 
 def _save_originals(name: str) -> None:
     """Makes the pickler of a module save original code."""
-    from castwise.auditing.observing.originals import original_code
+    from castwise.auditing.originals import original_code
 
     savers = sys.modules[name].Pickler.dispatch
     plain = savers[types.CodeType]
@@ -26,7 +26,7 @@ def _save_originals(name: str) -> None:
 
 
 def _pickle_originals() -> None:
-    from castwise.auditing.hooks.inside.python import making_observed
+    from castwise.auditing.hooks.python_code import making_observed
 
     module: Any = sys.modules["dill._dill"]
     module._create_function = making_observed(module._create_function)
@@ -34,7 +34,7 @@ def _pickle_originals() -> None:
 
 
 def _find_the_globals_of_originals() -> None:
-    from castwise.auditing.observing.originals import original_code
+    from castwise.auditing.originals import original_code
 
     module: Any = sys.modules["dill.detect"]
     plain = module.nestedglobals

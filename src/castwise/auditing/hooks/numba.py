@@ -4,13 +4,13 @@ from castwise.auditing.hook import Compiling, Hook, Watching
 
 
 def _read_originals() -> None:
-    from castwise.auditing.hooks.inside.numba import read_originals
+    from castwise.auditing.hooks.numba_code import read_originals
 
     read_originals()
 
 
 def _dispatch_originals() -> None:
-    from castwise.auditing.hooks.inside.numba import dispatch_originals
+    from castwise.auditing.hooks.numba_code import dispatch_originals
 
     dispatch_originals()
 

@@ -4,19 +4,19 @@ from castwise.auditing.hook import Calls, Hook, Watching
 
 
 def _marshal_originals() -> None:
-    from castwise.auditing.hooks.inside.python import marshal_originals
+    from castwise.auditing.hooks.python_code import marshal_originals
 
     marshal_originals()
 
 
 def _show_originals() -> None:
-    from castwise.auditing.hooks.inside.python import show_originals
+    from castwise.auditing.hooks.python_code import show_originals
 
     show_originals()
 
 
 def _hide_observers() -> None:
-    from castwise.auditing.hooks.inside.python import hide_observers
+    from castwise.auditing.hooks.python_code import hide_observers
 
     hide_observers()
 

@@ -72,7 +72,7 @@ def _used_gpu() -> bool:
 
 
 def _watch_inside() -> None:
-    from castwise.auditing.hooks.inside.torch import watch
+    from castwise.auditing.hooks.torch_ops import watch
 
     watch()
 
@@ -131,37 +131,37 @@ def _mode(watch: Callable[..., Any]) -> Any:
 
 
 def _compile_originals() -> None:
-    from castwise.auditing.hooks.inside.dynamo import compile_originals
+    from castwise.auditing.hooks.torch_compile import compile_originals
 
     compile_originals()
 
 
 def _inline_originals() -> None:
-    from castwise.auditing.hooks.inside.dynamo import inline_originals
+    from castwise.auditing.hooks.torch_compile import inline_originals
 
     inline_originals()
 
 
 def _watch_autocast() -> None:
-    from castwise.auditing.hooks.inside.autocast import watch_autocast
+    from castwise.auditing.hooks.torch_ops import watch_autocast
 
     watch_autocast()
 
 
 def _watch_optimizers() -> None:
-    from castwise.auditing.hooks.inside.optimizers import watch_optimizers
+    from castwise.auditing.hooks.torch_training import watch_optimizers
 
     watch_optimizers()
 
 
 def _follow_batches() -> None:
-    from castwise.auditing.hooks.inside.batches import follow_batches
+    from castwise.auditing.hooks.torch_training import follow_batches
 
     follow_batches()
 
 
 def _follow_sent() -> None:
-    from castwise.auditing.hooks.inside.batches import follow_sent
+    from castwise.auditing.hooks.torch_training import follow_sent
 
     follow_sent()
 

@@ -10,19 +10,28 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.calls import (
+from castwise.conformance.questions import (
+    OPS,
+    Scope,
+    Spec,
+    existing_forms,
+    foreign_operand,
+    named_forms,
+    read_operand,
+    words,
+)
+from castwise.conformance.recorder import (
     AUGMENTED_OPERATORS,
     OPERATORS,
+    Header,
     assigned,
+    called_with_operands,
+    found_functions,
     of_dtypes,
     refusing,
 )
-from castwise.conformance.functions import called_with_operands, found_functions
-from castwise.conformance.grid import OPS, Scope, existing_forms, named_forms
-from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
-from castwise.conformance.recorder import Header
 from castwise.frameworks.array_api import ARRAY_API
-from castwise.vocab.cell_words import OUT_OF_RANGE, REFUSED, given_by_name
+from castwise.vocab.notation import OUT_OF_RANGE, REFUSED, given_by_name
 
 DTYPES = words(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
-from castwise.conformance.calls import (
-    AUGMENTED_OPERATORS,
-    OPERATORS,
-    assigned,
+from castwise.conformance.programs import (
+    AxisWords,
+    Menu,
+    RecordedSpeaker,
+    Step,
+    arguments,
+    in_list,
+    numbers_text,
+    with_augmented,
 )
-from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
-from castwise.conformance.grid import (
+from castwise.conformance.questions import (
     INITIALS,
     MASKS,
     OPS,
@@ -22,16 +27,48 @@ from castwise.conformance.grid import (
     REDUCTIONS,
     UNARY,
     Scope,
+    Spec,
     existing_forms,
+    foreign_operand,
     named_forms,
+    product_equation,
+    read_operand,
+    words,
 )
-from castwise.conformance.layer_operands import product_equation
-from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
-from castwise.conformance.recorder import Header, versions_of
-from castwise.conformance.recorders.jax_errors import classify
+from castwise.conformance.recorder import (
+    AUGMENTED_OPERATORS,
+    OPERATORS,
+    FoundFunction,
+    Header,
+    assigned,
+    called_with_operands,
+    found_functions,
+    versions_of,
+)
+from castwise.conformance.values import DTYPES as VALUE_DTYPES
+from castwise.conformance.values import Held, numpy_array, numpy_held
 from castwise.frameworks.jax import JAX
-from castwise.vocab.cell_words import NO_KERNEL, given_by_name
+from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED, given_by_name
 from castwise.vocab.ops import LAYERS
+
+# What an error of JAX means.
+
+_OUT_OF_RANGE = re.compile("Integers cannot be raised to negative powers")
+_NOT_ABOUT_DTYPES = re.compile(
+    "Cannot broadcast|must have ndim|Zero-dimensional arrays|axis -?[0-9]+ is out of bounds"
+)
+
+
+def classify(error: Exception) -> str | None:
+    """The answer an error amounts to, or None where it is not about dtypes or values."""
+    text = str(error)
+    if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
+        return OUT_OF_RANGE
+    # "only supports 16, 32, and 64-bit types" is said of the dtype, on any device.
+    if isinstance(error, (TypeError, ValueError, NotImplementedError)):
+        return None if _NOT_ABOUT_DTYPES.search(text) else REFUSED
+    return None
+
 
 DTYPES = words(
     "bool uint4 int4 uint8 int8 uint16 int16 uint32 int32 uint64 int64 float8_e4m3fn float8_e5m2 "
@@ -321,3 +358,87 @@ def _make(spec: Spec) -> Any:
     if spec.dtype in _NOT_HELD:
         return jax.ShapeDtypeStruct(spec.shape, spec.dtype)
     return jnp.full(spec.shape, spec.value, spec.dtype)
+
+
+# Asks JAX what it computes, on the CPU.
+
+_WIDE = ("int64", "uint64", "float64", "complex128")  # without x64 no array has them
+
+
+class JaxValues(JaxRecorder):
+    """The values of the JAX installed here."""
+
+    def __init__(self, mode: str = "") -> None:
+        super().__init__(mode)
+        self.dtypes = tuple(d for d in VALUE_DTYPES if self._has_x64 or d not in _WIDE)
+        # An operator calls its function, but is compiled anew.
+        functions = {
+            op: tuple(form for form in forms if form != "operator")
+            for op, forms in self.scope.forms.items()
+        }
+        self.scope = self.scope._replace(forms=functions)
+
+    def hold(self, held: Held) -> Any:
+        made = numpy_array(held)
+        return made if held.dtype is None else self._jax.numpy.asarray(made)
+
+    def cast(self, array: Any, dtype: str) -> Any:
+        return array.astype(dtype)
+
+    def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        if op == "where":
+            return self._jax.numpy.where(*operands)
+        return self.bare_call(op, form, operands)  # not call, which computes nothing
+
+    def held_by(self, result: Any) -> Held | None:
+        return numpy_held(result) if self.dtype_of(result) else None
+
+    def is_division_by_zero(self, error: Exception) -> bool:
+        return isinstance(error, ZeroDivisionError)
+
+
+values_recorder = JaxValues
+
+# Programs in JAX, on the CPU.
+
+
+class JaxSpeaker(RecordedSpeaker):
+    """The JAX installed here, in one of its modes."""
+
+    prelude = (
+        "import jax\nimport jax.numpy as jnp\nfrom math import inf, nan\n"
+        "from jax._src.lax.lax import _convert_element_type"
+    )
+
+    def __init__(self, mode: str = "") -> None:
+        values = JaxValues(mode)
+        super().__init__(values)
+        self._found = values.found
+        self.menu = Menu(
+            dtypes=values.dtypes,
+            forms=with_augmented(JaxRecorder(mode).scope.forms),
+            literals=LITERALS,
+            along_axes=words(
+                "sum prod mean any all max min argmax argmin std var median logsumexp"
+            ),
+            need_axes=words("cumsum cumprod count_nonzero"),
+            has_assignment=False,
+        )
+
+    def array(self, held: Held) -> str:
+        dtype = str(held.dtype)
+        values = numbers_text(held)
+        made = f"jnp.zeros({held.shape}" if values is None else f"jnp.array({values}"
+        strong = f'{made}, dtype="{dtype.rstrip("*")}")'
+        # Public functions make weak arrays only of a single number.
+        return f"_convert_element_type({strong}, weak_type=True)" if dtype.endswith("*") else strong
+
+    def cast(self, array: str, dtype: str) -> str:
+        return f'{array}.astype("{dtype}")'
+
+    def called(self, step: Step, operands: Sequence[str]) -> str:
+        given = arguments(step, in_list(step, operands), AxisWords())
+        return f"{self._found[step.op].path}({given})"
+
+
+speaker = JaxSpeaker

@@ -8,11 +8,24 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
-from castwise.conformance.grid import INITIALS, OPS, Scope, existing_forms, named_forms
-from castwise.conformance.operand import Spec, read_operand, words
-from castwise.conformance.recorder import Header
-from castwise.conformance.recorders.jax import LITERALS, NUMPY, JaxRecorder
+from castwise.conformance.programs import AxisWords, Step, arguments, in_list, with_augmented
+from castwise.conformance.questions import (
+    INITIALS,
+    OPS,
+    Scope,
+    Spec,
+    existing_forms,
+    named_forms,
+    read_operand,
+    words,
+)
+from castwise.conformance.recorder import (
+    FoundFunction,
+    Header,
+    called_with_operands,
+    found_functions,
+)
+from castwise.conformance.recorders.jax import LITERALS, NUMPY, JaxRecorder, JaxSpeaker
 from castwise.frameworks.keras import KERAS
 
 DTYPES = words(
@@ -115,3 +128,34 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
         functions["threshold"] = partial(functions["threshold"], threshold=1, default_value=1)
     functions["result_type"] = backend.result_type
     return functions
+
+
+# Programs in Keras, on its JAX backend, on the CPU.
+
+# They have different parameters.
+_NOT_WRITTEN = words("result_type norm")
+
+
+class KerasSpeaker(JaxSpeaker):
+    """The Keras installed here: its functions on JAX's arrays."""
+
+    prelude = (
+        'import os\nos.environ["KERAS_BACKEND"] = "jax"\n'
+        f"{JaxSpeaker.prelude}\nfrom keras import ops"
+    )
+
+    def __init__(self, mode: str = "") -> None:
+        super().__init__(mode)
+        self._recorder = recorder = KerasRecorder(mode)
+        self._found = recorder.found
+        self.name, self.dialect = recorder.name, recorder.dialect
+        forms = {op: own for op, own in recorder.scope.forms.items() if op not in _NOT_WRITTEN}
+        self.menu = self.menu._replace(forms=with_augmented(forms))
+
+    def called(self, step: Step, operands: Sequence[str]) -> str:
+        more = ("1", "1") if step.op == "threshold" else ()
+        given = arguments(step, in_list(step, operands), AxisWords(), *more)
+        return f"{self._found[step.op].path}({given})"
+
+
+speaker = KerasSpeaker

@@ -7,19 +7,60 @@ empty backtrace_symbols() makes a recording thirty times faster and changes no a
 from __future__ import annotations
 
 import operator
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS, assigned, of_sequence
-from castwise.conformance.functions import called_with_operands, found_functions
-from castwise.conformance.grid import OPS, SCANS, GridQuestion, Scope, existing_forms
-from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
-from castwise.conformance.recorder import Header, versions_of
-from castwise.conformance.recorders.megengine_errors import classify
+from castwise.conformance.questions import (
+    OPS,
+    SCANS,
+    GridQuestion,
+    Scope,
+    Spec,
+    existing_forms,
+    foreign_operand,
+    read_operand,
+    words,
+)
+from castwise.conformance.recorder import (
+    AUGMENTED_OPERATORS,
+    OPERATORS,
+    Header,
+    assigned,
+    called_with_operands,
+    found_functions,
+    of_sequence,
+    versions_of,
+)
 from castwise.frameworks.megengine import MEGENGINE
+from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
+
+# What an error of MegEngine means: only its text tells the kinds apart.
+
+# Raised where the op runs, once its result's dtype is known.
+_MISSING_KERNEL = re.compile("bad dtype|Unsupported input dtype|Impossible: internal error")
+_OUT_OF_RANGE = re.compile("OverflowError")
+_REFUSAL = re.compile(
+    "unsupport mode|different signedness|unsupported (op|elemwise|numpy dtype)|no dtype avaliable|"
+    "requires (2|a) bool tensor|not 'complex'|A.dtype == B.dtype|no fallback implementation|"
+    "must be a tensor|expects tensor|has no attribute '(dtype|ndim)'|unless input is a vector|"
+    "deduce_dtype|mask must be bool"
+)
+
+
+def classify(error: Exception) -> str | None:
+    """The answer an error amounts to, or None where it is not about dtypes or values."""
+    # An error of the interpreter is reported by another one.
+    text = f"{error} {error.__cause__ or error.__context__ or ''}"
+    if _OUT_OF_RANGE.search(text):
+        return OUT_OF_RANGE
+    if _MISSING_KERNEL.search(text):
+        return NO_KERNEL
+    return REFUSED if _REFUSAL.search(text) else None
+
 
 DTYPES = words("bool uint8 uint16 int8 int16 int32 float16 bfloat16 float32 complex64")
 # NumPy operands of every dtype; their role makes no difference, which a few show.

@@ -9,20 +9,44 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.calls import (
+from castwise.conformance.programs import (
+    AxisWords,
+    Menu,
+    RecordedSpeaker,
+    Step,
+    arguments,
+    in_list,
+    numbers_text,
+    with_augmented,
+)
+from castwise.conformance.questions import (
+    LITERALS,
+    LOSSES,
+    OPS,
+    Scope,
+    Spec,
+    existing_forms,
+    foreign_operand,
+    named_forms,
+    product_equation,
+    read_operand,
+    words,
+)
+from castwise.conformance.recorder import (
     AUGMENTED_OPERATORS,
     OPERATORS,
+    FoundFunction,
+    Header,
     RefusalError,
     assigned,
+    called_with_operands,
+    found_functions,
     refusing,
+    versions_of,
 )
-from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
-from castwise.conformance.grid import LOSSES, OPS, Scope, existing_forms, named_forms
-from castwise.conformance.layer_operands import product_equation
-from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
-from castwise.conformance.recorder import Header, versions_of
+from castwise.conformance.values import Held, numpy_held
 from castwise.frameworks.mlx import MLX
-from castwise.vocab.cell_words import OUT_OF_RANGE, REFUSED, given_by_name
+from castwise.vocab.notation import OUT_OF_RANGE, REFUSED, given_by_name
 
 DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 "
@@ -166,3 +190,65 @@ def _can_cast(source: Any, target: Any) -> bool:
     import mlx.core as mx
 
     return bool(mx.can_cast(source.dtype, target.dtype))
+
+
+# Programs in MLX, on the CPU.
+
+# nn.log_softmax of a 0-d array ends the process; the others are only about dtypes.
+_NOT_WRITTEN = words("log_softmax result_type can_cast")
+
+
+class MlxSpeaker(RecordedSpeaker):
+    """The MLX installed here."""
+
+    prelude = (
+        "import mlx.core as mx\nimport numpy as np\nfrom mlx import nn\nfrom math import inf, nan"
+    )
+
+    def __init__(self, mode: str = "") -> None:
+        recorder = MlxRecorder(mode)
+        super().__init__(recorder)
+        self._found = recorder.found
+        forms = {op: own for op, own in recorder.scope.forms.items() if op not in _NOT_WRITTEN}
+        self.menu = Menu(
+            dtypes=DTYPES,
+            forms=with_augmented(forms),
+            literals=LITERALS,
+            along_axes=words("sum prod mean any all max min argmax argmin std var logsumexp"),
+            need_axes=words("cumsum cumprod softmax"),
+            has_array_keys=False,  # places out of bounds are read, whatever is there
+        )
+
+    def array(self, held: Held) -> str:
+        values, dtype = numbers_text(held), _dtype_of(str(held.dtype))
+        if values is None:
+            return f"mx.zeros({held.shape}, dtype={dtype})"
+        if "int" in str(held.dtype):  # of which MLX itself does not read the largest
+            return f'mx.array(np.array({values}, "{held.dtype}"))'
+        return f"mx.array({values}, dtype={dtype})"
+
+    def cast(self, array: str, dtype: str) -> str:
+        return f"{array}.astype({_dtype_of(dtype)})"
+
+    def called(self, step: Step, operands: Sequence[str]) -> str:
+        more = ('reduction="mean"',) if step.op in LOSSES else ()
+        given = arguments(step, in_list(step, operands), AxisWords(), *more)
+        return f"{self._found[step.op].path}({given})"
+
+    def read(self, array: Any) -> Held | None:
+        import mlx.core as mx
+        import numpy as np
+
+        if not isinstance(array, mx.array):
+            return None
+        # NumPy itself has no bfloat16 to read.
+        wide = array.astype(mx.float32) if array.dtype == mx.bfloat16 else array
+        dtype = self._recorder.dtype_of(array)
+        return numpy_held(np.array(wide))._replace(dtype=dtype)
+
+
+speaker = MlxSpeaker
+
+
+def _dtype_of(name: str) -> str:
+    return "mx.bool_" if name == "bool" else f"mx.{name}"

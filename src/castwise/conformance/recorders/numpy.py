@@ -12,31 +12,48 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
-from castwise.conformance.calls import (
-    AUGMENTED_OPERATORS,
-    OPERATORS,
-    assigned,
-    of_dtypes,
-    refusing,
+from castwise.conformance.programs import (
+    AxisWords,
+    Menu,
+    RecordedSpeaker,
+    Step,
+    arguments,
+    in_list,
+    numbers_text,
+    with_augmented,
 )
-from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
-from castwise.conformance.grid import (
+from castwise.conformance.questions import (
     CASTINGS,
     INITIALS,
+    LITERALS,
     MASKS,
     OPS,
     OUT_OPS,
     REDUCTIONS,
     Scope,
     existing_forms,
+    foreign_operand,
     named_forms,
     out_forms,
+    product_equation,
+    read_operand,
+    words,
 )
-from castwise.conformance.layer_operands import product_equation
-from castwise.conformance.operand import foreign_operand, read_operand, words
-from castwise.conformance.recorder import Header, versions_of
+from castwise.conformance.recorder import (
+    AUGMENTED_OPERATORS,
+    OPERATORS,
+    FoundFunction,
+    Header,
+    assigned,
+    called_with_operands,
+    found_functions,
+    of_dtypes,
+    refusing,
+    versions_of,
+)
+from castwise.conformance.values import Held, numpy_array, numpy_held
 from castwise.frameworks.numpy import NUMPY
-from castwise.vocab.cell_words import OUT_OF_RANGE, REFUSED, given_by_name
+from castwise.vocab.notation import OUT_OF_RANGE, REFUSED, given_by_name
 
 DTYPES = words(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
@@ -193,3 +210,79 @@ def _of_numpy(answer: Any) -> Any:
     import numpy as np
 
     return np.bool_(answer) if isinstance(answer, bool) else answer
+
+
+# Asks NumPy what it computes.
+
+
+class NumpyValues(NumpyRecorder):
+    """The values of the NumPy installed here."""
+
+    dtypes = DTYPES
+
+    def hold(self, held: Held) -> Any:
+        return numpy_array(held)
+
+    def cast(self, array: Any, dtype: str) -> Any:
+        return array.astype(dtype)
+
+    def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        if op == "where":
+            return self._np.where(*operands)
+        return self.call(op, form, operands)
+
+    def held_by(self, result: Any) -> Held | None:
+        return numpy_held(result) if self.dtype_of(result) else None
+
+    def is_division_by_zero(self, error: Exception) -> bool:
+        return isinstance(error, ZeroDivisionError)
+
+
+values_recorder = NumpyValues
+
+# Programs in NumPy, 1 or 2.
+
+
+class NumpySpeaker(RecordedSpeaker):
+    """The NumPy installed here."""
+
+    prelude = "import numpy as np\nfrom ml_dtypes import bfloat16\nfrom math import inf, nan"
+
+    def __init__(self, mode: str = "") -> None:
+        import numpy as np
+
+        values = NumpyValues(mode)
+        super().__init__(values)
+        self._np: Any = np
+        self._found = values.found
+        self.menu = Menu(
+            dtypes=values.dtypes,
+            forms=with_augmented(values.scope.forms),
+            literals=LITERALS,
+            along_axes=words("sum prod mean any all max min argmax argmin std var median"),
+            need_axes=words("cumsum cumprod count_nonzero"),
+        )
+
+    def array(self, held: Held) -> str:
+        values, dtype = numbers_text(held), _dtype(str(held.dtype))
+        return (
+            f"np.zeros({held.shape}, {dtype})" if values is None else f"np.array({values}, {dtype})"
+        )
+
+    def cast(self, array: str, dtype: str) -> str:
+        return f"{array}.astype({_dtype(dtype)})"
+
+    def called(self, step: Step, operands: Sequence[str]) -> str:
+        given = arguments(step, in_list(step, operands), AxisWords())
+        return f"{self._found[step.op].path}({given})"
+
+    def bound(self, result: Any) -> Any:
+        """A scalar, which NumPy gives for one element, as a 0-d array."""
+        return self._np.asarray(result)
+
+
+speaker = NumpySpeaker
+
+
+def _dtype(name: str) -> str:
+    return name if name == "bfloat16" else f'"{name}"'

@@ -6,28 +6,75 @@ imported at all, though no GPU.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.calls import (
+from castwise.conformance.questions import (
+    OPS,
+    SCANS,
+    GridQuestion,
+    Scope,
+    Spec,
+    existing_forms,
+    foreign_operand,
+    named_forms,
+    read_literal,
+    read_operand,
+    words,
+)
+from castwise.conformance.recorder import (
     AUGMENTED_OPERATORS,
     OPERATORS,
+    Header,
+    NoKernelError,
+    RefusalError,
     assigned,
+    called_with_operands,
+    found_functions,
     refusing,
-)
-from castwise.conformance.functions import called_with_operands, found_functions
-from castwise.conformance.grid import OPS, SCANS, GridQuestion, Scope, existing_forms, named_forms
-from castwise.conformance.operand import Spec, foreign_operand, read_literal, read_operand, words
-from castwise.conformance.recorder import Header, NoKernelError, versions_of
-from castwise.conformance.recorders.oneflow_errors import (
-    classify,
-    dtype_lacking_kernel,
-    is_missing_kernel,
+    versions_of,
 )
 from castwise.frameworks.oneflow import ONEFLOW
+from castwise.vocab.notation import OUT_OF_RANGE, REFUSED
+
+# What an error of OneFlow means: only its text tells the kinds apart.
+
+_MISSING_KERNEL = "Cannot find the kernel matching"
+_OUTPUT = re.compile(r"DataType_Name of (?:out|y|z|output_tensor)_0: k(\w+)")
+_DTYPES = {"Float": "float32", "Double": "float64"}  # the others differ in case only
+# Shapes that do not fit together, and a bound of clamp that is not a number. An op that refuses
+# arrays of too few dimensions does so whatever their shapes: that is a refusal.
+_NOT_ABOUT_DTYPES = re.compile(
+    "origin shape|same shape|same number of elements|must be scalar, not|unsupported operand"
+)
+
+
+def is_missing_kernel(error: RuntimeError) -> bool:
+    """Whether OneFlow looked for a kernel of some step and found none for its dtypes."""
+    return _MISSING_KERNEL in str(error)
+
+
+def dtype_lacking_kernel(error: RuntimeError) -> str | None:
+    """The dtype that the step without a kernel would have given, be it a cast or the op itself."""
+    found = _OUTPUT.search(str(error))
+    return _DTYPES.get(found[1], found[1].lower()) if found else None
+
+
+def classify(error: Exception) -> str | None:
+    """The answer an error amounts to, or None where it is not about dtypes or values."""
+    if isinstance(error, NoKernelError):
+        return error.answer
+    # A function that has met an int beyond int64 goes on with the OverflowError set.
+    if isinstance(error, (OverflowError, SystemError)):
+        return OUT_OF_RANGE
+    if isinstance(error, (RuntimeError, TypeError, RefusalError)):
+        return None if _NOT_ABOUT_DTYPES.search(str(error)) else REFUSED
+    return None
+
 
 PUBLIC_DTYPES = words("bool uint8 int8 int32 int64 float16 bfloat16 float32 float64")
 # Not among the names of the package, but in its promotion table. Most have no kernels, and then it

@@ -3,27 +3,98 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from castwise.conformance.calls import (
+from castwise.conformance.programs import (
+    ASSIGN,
+    AxisWords,
+    Menu,
+    RecordedSpeaker,
+    Step,
+    arguments,
+    in_list,
+    numbers_text,
+    with_augmented,
+)
+from castwise.conformance.questions import (
+    LITERALS,
+    OPS,
+    SCANS,
+    Scope,
+    Spec,
+    existing_forms,
+    foreign_operand,
+    named_forms,
+    read_operand,
+    words,
+)
+from castwise.conformance.recorder import (
     AUGMENTED_OPERATORS,
     OPERATORS,
+    FoundFunction,
+    Header,
+    NoKernelError,
     RefusalError,
     assigned,
+    called_with_operands,
+    found_functions,
+    versions_of,
 )
-from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
-from castwise.conformance.grid import OPS, Scope, existing_forms, named_forms
-from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
-from castwise.conformance.recorder import Header, NoKernelError, versions_of
-from castwise.conformance.recorders.paddle_errors import (
-    classify,
-    is_missing_kernel,
-    looked_for,
-)
+from castwise.conformance.values import Held, numpy_held
 from castwise.frameworks.paddle import PADDLE
+from castwise.vocab.notation import REFUSED
+
+# What an error of PaddlePaddle means: only its text tells the kinds apart.
+
+# A 0-d tensor may have to be expanded first, and lack a kernel for that before anything promotes.
+_MISSING_KERNEL = re.compile(
+    r"The kernel with key \(CPU, [^,]+, (?P<dtype>\w+)\) of kernel `(?!expand`)|"
+    "is not implemented for data type"
+)
+# Most TypeErrors are promotion's; these are about signatures: no operator fits, or a function is
+# given a NumPy operand.
+_SIGNATURE = re.compile("unsupported operand type|positional argument|<class 'numpy")
+# A NumPy scalar or array of a dtype that does not become a tensor, and the errors of ops that do
+# not promote: a kernel of one dtype is handed a tensor of another.
+_REFUSAL = re.compile(
+    "but got numpy|is expected to be a boolean Tensor|does not match the type of data|"
+    "not supported when casting data type|Only supports to align data type|isn't consistent"
+)
+# A function that wants tensors says so of a NumPy scalar too; of a Python number it may find out
+# by asking it for its shape.
+_WANTS_TENSOR = re.compile("must be Tensor")
+_REFUSES_NUMBER = re.compile(
+    "must be Tensor, but got (bool|int|float|complex)\\b|"
+    "'(bool|int|float|complex)' object has no attribute '(shape|dtype)'"
+)
+
+
+def is_missing_kernel(error: Exception) -> bool:
+    """Whether PaddlePaddle got as far as looking for a kernel, and found none for the dtype."""
+    return _MISSING_KERNEL.search(str(error)) is not None
+
+
+def looked_for(error: Exception) -> str | None:
+    """The dtype of the kernel that was not found: the one the operands were promoted to."""
+    found = _MISSING_KERNEL.search(str(error))
+    return found["dtype"] if found else None
+
+
+def classify(error: Exception) -> str | None:
+    """The answer an error amounts to, or None where it is not about dtypes or values."""
+    if isinstance(error, NoKernelError):
+        return error.answer
+    text = str(error)
+    if _REFUSES_NUMBER.search(text):
+        return REFUSED
+    if isinstance(error, TypeError):
+        return None if _SIGNATURE.search(text) else REFUSED
+    return REFUSED if _REFUSAL.search(text) and not _WANTS_TENSOR.search(text) else None
+
 
 DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 "
@@ -221,3 +292,73 @@ def _found() -> dict[str, FoundFunction]:
         "gt": "paddle.greater_than", "clamp": "paddle.clip", "norm": "paddle.linalg.vector_norm",
     }  # fmt: skip
     return found_functions(rooms, PADDLE.naming.aliases, instead)
+
+
+# Programs in PaddlePaddle, in dynamic graph mode on the CPU.
+
+# Of uint16, uint32 and uint64 it computes next to nothing.
+PROGRAM_DTYPES = words(
+    "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128"
+)
+# Its power of an integer may never return; the others have different parameters.
+_NOT_WRITTEN = words("pow result_type promote_types huber_loss threshold norm")
+_WANTS_A_TENSOR = re.compile("must be (Tensor|tensor type)")
+
+
+class PaddleSpeaker(RecordedSpeaker):
+    """The PaddlePaddle installed here."""
+
+    prelude = "import paddle\nfrom math import inf, nan"
+
+    def __init__(self, mode: str = "") -> None:
+        recorder = PaddleRecorder(mode)
+        super().__init__(recorder)
+        self._found = recorder.found
+        forms = {op: own for op, own in recorder.scope.forms.items() if op not in _NOT_WRITTEN}
+        self.menu = Menu(
+            dtypes=PROGRAM_DTYPES,
+            forms=with_augmented(forms, "inplace"),
+            literals=LITERALS,
+            along_axes=words("sum prod mean any all max min argmax argmin std var logsumexp"),
+            need_axes=SCANS,
+            has_array_keys=False,  # places out of bounds are written to, whatever is there
+            is_left_out=_is_left_out,
+        )
+
+    def array(self, held: Held) -> str:
+        values = numbers_text(held)
+        made = f"paddle.zeros({held.shape}" if values is None else f"paddle.to_tensor({values}"
+        return f'{made}, dtype="{held.dtype}")'
+
+    def cast(self, array: str, dtype: str) -> str:
+        return f'{array}.astype("{dtype}").clone()'  # to its own dtype it is the tensor itself
+
+    def called(self, step: Step, operands: Sequence[str]) -> str:
+        found = self._found[step.op]
+        named = AxisWords("dim" if step.op == "cumprod" else "axis", "keepdim")
+        if step.form == "inplace":
+            return f"{operands[0]}.{found.name}_({arguments(step, operands[1:], named)})"
+        return f"{found.path}({arguments(step, in_list(step, operands), named)})"
+
+    def read(self, array: Any) -> Held | None:
+        dtype = self._recorder.dtype_of(array)
+        if dtype is None:
+            return None
+        # NumPy is handed the bits of a bfloat16.
+        held = array.astype("float32") if dtype == "bfloat16" else array
+        return numpy_held(held.numpy())._replace(dtype=dtype)
+
+    def is_no_answer(self, error: Exception) -> bool:
+        is_signature = _WANTS_A_TENSOR.search(str(error)) is not None
+        return is_signature or is_missing_kernel(error) or super().is_no_answer(error)
+
+
+speaker = PaddleSpeaker
+
+
+def _is_left_out(step: Step) -> bool:
+    """Whether a Python complex number is assigned, which ends the process."""
+    value = step.operands[-1]
+    if isinstance(value, str) or value.dtype is not None:
+        return False
+    return step.op == ASSIGN and isinstance(value.values[0], complex)

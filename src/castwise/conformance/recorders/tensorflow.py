@@ -4,19 +4,86 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.calls import AUGMENTED_OPERATORS, OPERATORS, assigned, of_sequence
-from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
-from castwise.conformance.grid import OPS, Scope, existing_forms
-from castwise.conformance.operand import Spec, foreign_operand, read_operand, words
-from castwise.conformance.recorder import Header, versions_of
-from castwise.conformance.recorders.tensorflow_errors import NotAskedError, classify
+from castwise.conformance.programs import (
+    AxisWords,
+    Menu,
+    RecordedSpeaker,
+    Step,
+    arguments,
+    in_list,
+    numbers_text,
+    with_augmented,
+)
+from castwise.conformance.questions import (
+    LITERALS,
+    OPS,
+    Scope,
+    Spec,
+    existing_forms,
+    foreign_operand,
+    read_operand,
+    words,
+)
+from castwise.conformance.recorder import (
+    AUGMENTED_OPERATORS,
+    OPERATORS,
+    FoundFunction,
+    Header,
+    assigned,
+    called_with_operands,
+    found_functions,
+    of_sequence,
+    versions_of,
+)
+from castwise.conformance.values import Held, numpy_held
 from castwise.frameworks.tensorflow import TENSORFLOW
+from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
+
+# What an error of TensorFlow means: its type says little, its text the rest.
+
+_NO_KERNEL = re.compile(r"Could not find device for node|No OpKernel was registered")
+_KERNEL_DTYPE = re.compile(r"\b(?:T|dtype)=DT_(\w+)")
+_OUT_OF_RANGE = re.compile(
+    "out-of-range integer|out of range for a double|returned a result with an exception set"
+)
+_REFUSAL = re.compile(
+    "was expected to be a|"  # the second operand is not of the first one's dtype
+    "is not in the list of allowed values|"  # the op is not declared for the dtype, on any device
+    "Tensor conversion requested dtype|must be a floating point tensor|"
+    "Expected scan axis"  # a 0-d tensor has no axis to accumulate along
+)
+_NOT_ABOUT_DTYPES = re.compile("ndims|dimensions|rank|shape")
+_SPELLINGS = {"HALF": "float16", "FLOAT": "float32", "DOUBLE": "float64"}
+
+
+class NotAskedError(Exception):
+    """The question makes no sense here."""
+
+
+def classify(error: Exception) -> str | None:
+    """The answer an error amounts to, or None where it is not about dtypes or values."""
+    text = str(error)
+    if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
+        return OUT_OF_RANGE
+    if _NO_KERNEL.search(text):
+        found = _KERNEL_DTYPE.search(text)
+        return f"{NO_KERNEL}:{_dtype(found[1])}" if found else NO_KERNEL
+    if _REFUSAL.search(text):
+        return REFUSED
+    is_refusal = isinstance(error, TypeError) and not _NOT_ABOUT_DTYPES.search(text)
+    return REFUSED if is_refusal else None
+
+
+def _dtype(spelled: str) -> str:
+    return _SPELLINGS.get(spelled, spelled.lower())
+
 
 DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 float16 float32 float64 "
@@ -189,3 +256,72 @@ def _weak_tensor() -> Any:
 def _is_weak(thing: Any) -> bool:
     weak = _weak_tensor()
     return weak is not None and isinstance(thing, weak)
+
+
+# Programs in TensorFlow, on the CPU, eagerly.
+
+# They take only matrices, or an axis that castwise has no name for.
+_NOT_WRITTEN = words("matmul dot result_type")
+
+
+class TensorflowSpeaker(RecordedSpeaker):
+    """The TensorFlow installed here."""
+
+    prelude = "import tensorflow as tf\nfrom math import inf, nan"
+
+    def __init__(self, mode: str = "") -> None:
+        recorder = TensorflowRecorder(mode)
+        super().__init__(recorder)
+        self._found = recorder.found
+        import tensorflow as tf
+
+        self._tf: Any = tf
+        forms = {op: own for op, own in recorder.scope.forms.items() if op not in _NOT_WRITTEN}
+        self.menu = Menu(
+            dtypes=DTYPES,
+            forms=with_augmented(forms),
+            literals=LITERALS,
+            along_axes=words("sum prod mean any all max min std var logsumexp count_nonzero"),
+            need_axes=words("cumsum cumprod argmax argmin"),
+            has_axis_of_0d=True,
+            has_assignment=False,
+            has_array_keys=False,
+        )
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        logger = self._tf.get_logger()
+        level = logger.level
+        logger.setLevel("ERROR")  # it tells of every cast that drops an imaginary part
+        try:
+            with super().session():
+                yield
+        finally:
+            logger.setLevel(level)
+
+    def array(self, held: Held) -> str:
+        values = numbers_text(held)
+        made = f"tf.zeros({held.shape}" if values is None else f"tf.constant({values}"
+        return f'{made}, dtype="{held.dtype}")'
+
+    def cast(self, array: str, dtype: str) -> str:
+        return f'tf.cast({array}, "{dtype}")'
+
+    def called(self, step: Step, operands: Sequence[str]) -> str:
+        more = ("axis=0",) if step.op == "concat" else ()
+        given = arguments(step, in_list(step, operands), AxisWords(), *more)
+        return f"{self._found[step.op].path}({given})"
+
+    def read(self, array: Any) -> Held | None:
+        dtype = self._recorder.dtype_of(array)
+        return numpy_held(array.numpy())._replace(dtype=dtype) if dtype else None
+
+    def is_no_answer(self, error: Exception) -> bool:
+        from tensorflow.python import pywrap_tfe
+
+        # A scalar that failed to convert may be found in this cache, or end the process there.
+        pywrap_tfe.TFE_ClearScalarCache()
+        return super().is_no_answer(error)
+
+
+speaker = TensorflowSpeaker

@@ -2,37 +2,109 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.calls import (
-    AUGMENTED_OPERATORS,
-    OPERATORS,
-    assigned,
-    of_dtypes,
-    refusing,
+from castwise.conformance.programs import (
+    AxisWords,
+    Menu,
+    RecordedSpeaker,
+    Step,
+    arguments,
+    in_list,
+    numbers_text,
+    with_augmented,
 )
-from castwise.conformance.functions import FoundFunction, called_with_operands, found_functions
-from castwise.conformance.grid import (
+from castwise.conformance.questions import (
     ALPHAS,
+    LITERALS,
     OUT_OPS,
     REDUCTIONS,
     ROUNDING_MODES,
     SCANS,
     GridQuestion,
     Scope,
+    Spec,
     existing_forms,
+    foreign_operand,
     named_forms,
     out_forms,
+    product_equation,
+    read_literal,
+    read_operand,
+    words,
 )
-from castwise.conformance.layer_operands import product_equation
-from castwise.conformance.operand import Spec, foreign_operand, read_literal, read_operand, words
-from castwise.conformance.recorder import Header, NoKernelError, versions_of
-from castwise.conformance.recorders.torch_errors import UntoldError, classify, is_missing_kernel
+from castwise.conformance.recorder import (
+    AUGMENTED_OPERATORS,
+    OPERATORS,
+    FoundFunction,
+    Header,
+    LostDeviceError,
+    NoKernelError,
+    RefusalError,
+    assigned,
+    called_with_operands,
+    found_functions,
+    of_dtypes,
+    refusing,
+    versions_of,
+)
+from castwise.conformance.values import Held
 from castwise.frameworks.torch import TORCH
+from castwise.vocab.notation import OUT_OF_RANGE, REFUSED
+
+# What an error of PyTorch means: only its text tells the kinds apart.
+
+_NO_KERNEL = re.compile(r"\"[\w ]+\" not implemented for '")
+_OUT_OF_RANGE = re.compile(
+    "value cannot be converted|Integers to negative integer powers|outside the representable range"
+)
+# Shapes, and a division by a Python int that wrapped to zero.
+_NOT_ABOUT_DTYPES = re.compile(
+    "shape|at least 1D|1D tensors expected|Expected 1-D argument|same number of dimensions|"
+    "equal size|cannot be concatenated|ZeroDivisionError|Padding length"
+)
+# Most TypeErrors are signatures; these are the operators', or NumPy's where it took over.
+# (`array + tensor` ends in Python's attempt to concatenate sequences.)
+_REFUSAL = re.compile(
+    "unsupported operand type|not supported between|only implemented on|Concatenation operation|"
+    "not supported for the input types|unsupported ScalarType|numpy boolean subtract|"
+    "not implemented for (complex )?tensors|does not support complex|"  # since 2.15 a TypeError
+    r"^where\(\) received an invalid combination of arguments - got \((?!Tensor)"
+)
+
+
+class UntoldError(Exception):
+    """What PyTorch says of a mix of dtypes before it has looked at all of them."""
+
+
+def is_missing_kernel(error: Exception) -> bool:
+    """Whether PyTorch got as far as looking for a kernel, and found none for the dtype.
+
+    `maximum not implemented for complex tensors` is not that: it is a check, on any device.
+    """
+    return _NO_KERNEL.search(str(error)) is not None
+
+
+def classify(error: Exception) -> str | None:
+    """The answer an error amounts to, or None where it is not about dtypes or values."""
+    text = str(error)
+    if text.startswith("CUDA error"):  # an assertion in a kernel, after which every call fails
+        raise LostDeviceError from error
+    if isinstance(error, NoKernelError):
+        return error.answer
+    if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
+        return OUT_OF_RANGE
+    if isinstance(error, TypeError):
+        return REFUSED if isinstance(error, RefusalError) or _REFUSAL.search(text) else None
+    if isinstance(error, RuntimeError) and not _NOT_ABOUT_DTYPES.search(text):
+        return REFUSED
+    return None
+
 
 DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 "
@@ -307,3 +379,90 @@ def _make(spec: Spec, device: str) -> Any:
         return foreign_operand(spec)
     # Filled, then converted: not every dtype can be filled directly.
     return torch.full(spec.shape, spec.value).to(getattr(torch, spec.dtype)).to(device)
+
+
+# Asks PyTorch what it computes, on the CPU or on a CUDA device.
+
+
+class TorchValues(TorchRecorder):
+    """The values of the PyTorch installed here."""
+
+    dtypes = words(
+        "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
+        "complex64 complex128"
+    )
+
+    def hold(self, held: Held) -> Any:
+        if held.dtype is None:
+            return held.values[0]
+        dtype = getattr(self._torch, held.dtype)
+        array = self._torch.tensor(held.values, dtype=dtype).reshape(held.shape)
+        return array.to(self._device)
+
+    def cast(self, array: Any, dtype: str) -> Any:
+        return array.to(getattr(self._torch, dtype))
+
+    def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        if op == "where":
+            return self._torch.where(*operands)
+        return self.bare_call(op, form, operands)  # not call, which looks further for a dtype
+
+    def held_by(self, result: Any) -> Held | None:
+        dtype = self.dtype_of(result)
+        if dtype is None or not isinstance(result, self._torch.Tensor):
+            return None
+        values = result.detach().resolve_conj().reshape(-1).tolist()
+        return Held(dtype, tuple(result.shape), tuple(values))
+
+    def is_division_by_zero(self, error: Exception) -> bool:
+        return "ZeroDivisionError" in str(error)
+
+
+values_recorder = TorchValues
+
+# Programs in PyTorch, on the CPU.
+
+
+class TorchSpeaker(RecordedSpeaker):
+    """The PyTorch installed here."""
+
+    prelude = "import torch\nfrom math import inf, nan"
+
+    def __init__(self, mode: str = "") -> None:
+        self._values = TorchValues(mode)
+        super().__init__(self._values)
+        self.menu = Menu(
+            dtypes=self._values.dtypes,
+            forms=with_augmented(self._values.scope.forms, "inplace"),
+            literals=LITERALS,
+            along_axes=words("sum prod mean any all argmax argmin std var logsumexp"),
+            need_axes=NEED_AXIS,
+            has_axis_of_0d=True,
+        )
+
+    def array(self, held: Held) -> str:
+        values = numbers_text(held)
+        made = f"torch.zeros({held.shape}" if values is None else f"torch.tensor({values}"
+        return f"{made}, dtype=torch.{held.dtype})"
+
+    def cast(self, array: str, dtype: str) -> str:
+        return f"{array}.to(torch.{dtype}, copy=True)"
+
+    def called(self, step: Step, operands: Sequence[str]) -> str:
+        more = ("1", "1") if step.op == "threshold" else ()
+        passed = operands[1:] if step.form == "inplace" else in_list(step, operands)
+        found = self._values.found[step.op]
+        given = arguments(step, passed, AxisWords("dim", "keepdim"), *more)
+        if step.form == "inplace":
+            return f"{operands[0]}.{found.name}_({given})"
+        return f"{found.path}({given})"
+
+    def read(self, array: Any) -> Held | None:
+        return self._values.held_by(array)
+
+    def is_no_answer(self, error: Exception) -> bool:
+        is_missing = isinstance(error, RuntimeError) and is_missing_kernel(error)
+        return is_missing or super().is_no_answer(error)
+
+
+speaker = TorchSpeaker

@@ -10,11 +10,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from castwise.graph.onnx.dtypes import LackingError
+from castwise.graph import sizes as shapes
+from castwise.graph.layouts import is_standard
+from castwise.graph.onnx.runtimes import LackingError
 from castwise.graph.onnx.writer import BOOL, INT64, Value, Writer, called, same
 from castwise.graph.program import Shape
-from castwise.graph.recording.layouts import is_standard
-from castwise.graph.shapes import arithmetic as shapes
 from castwise.vocab.dtypes import STANDARD_KINDS, DType
 
 

@@ -9,10 +9,9 @@ from typing import Any
 
 from castwise.graph.onnx import arrays as xp
 from castwise.graph.onnx.arrays import equal, exp, greater, less, log, sqrt, where
-from castwise.graph.onnx.dtypes import element_type
-from castwise.graph.onnx.functions.floats import INF, NAN, expm1, log1p
-from castwise.graph.onnx.functions.pairs import cast_complex
-from castwise.graph.onnx.runtimes import Runtime
+from castwise.graph.onnx.complex import cast_complex
+from castwise.graph.onnx.functions import INF, NAN, expm1, log1p
+from castwise.graph.onnx.runtimes import Runtime, element_type
 from castwise.graph.onnx.writer import INT64, StandIns, Value, Writer, called
 from castwise.graph.program import Shape
 from castwise.vocab.dtypes import DType, dtype

@@ -7,14 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from castwise.execute.backend import backend_named
-from castwise.execute.backends import DEFAULT
-from castwise.graph.onnx.dtypes import LackingError, element_type, onnx_package, wider
-from castwise.graph.onnx.runtimes import Runtime
-from castwise.graph.onnx.schemas import first_listing, has_main_type, is_listed
+from castwise.arrays.backend import backend_named
+from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.graph import sizes as shapes
+from castwise.graph.onnx.runtimes import (
+    LackingError,
+    Runtime,
+    element_type,
+    first_listing,
+    has_main_type,
+    is_listed,
+    onnx_package,
+    wider,
+)
 from castwise.graph.program import Shape
-from castwise.graph.shapes import arithmetic as shapes
-from castwise.graph.shapes.terms import is_quotient, split_quotient, terms_of
+from castwise.graph.sizes import is_quotient, split_quotient, terms_of
 from castwise.vocab.dtypes import DType, dtype
 
 INT64, UINT32, BOOL = dtype("int64"), dtype("uint32"), dtype("bool")
@@ -158,8 +165,8 @@ class Writer:
 
     def constant(self, value: Any, held: DType) -> Value:
         """A constant, written only once."""
-        array = backend_named(DEFAULT).number(value, held) if _is_number(value) else value
-        array = backend_named(DEFAULT).make(array, held, copy=None, device=None)
+        array = backend_named(DEFAULT_BACKEND).number(value, held) if _is_number(value) else value
+        array = backend_named(DEFAULT_BACKEND).make(array, held, copy=None, device=None)
         number = array.item() if array.shape == () else None
         key = (held, array.shape, array.tobytes())
         if key not in self.constants:
@@ -168,7 +175,9 @@ class Writer:
             try:
                 self.constants[key] = onnx_package().numpy_helper.from_array(array, name)
             except RuntimeError:  # older versions of onnx cannot write arrays of small dtypes
-                wide = self.constant(backend_named(DEFAULT).cast(array, wider(held)), wider(held))
+                wide = self.constant(
+                    backend_named(DEFAULT_BACKEND).cast(array, wider(held)), wider(held)
+                )
                 return replace(self.cast(wide, held), number=number)
         return Value(self, self.constants[key].name, held, tuple(array.shape), number)
 

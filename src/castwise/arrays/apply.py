@@ -1,0 +1,859 @@
+"""`cw.apply`: an op on tensors as a new tensor, in place or into out=, or an explicit
+conversion."""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+
+from castwise.arrays import fast_path
+from castwise.arrays.backend import Backend, Kind, TracesAlone, interned, two_backends
+from castwise.arrays.calls import (
+    CallArguments,
+    NoOperandError,
+    arranged,
+    asked,
+    check_devices,
+    common_backend,
+    common_dialect,
+    common_home,
+    decided,
+    has_lists,
+    raw,
+    without_lists,
+)
+from castwise.arrays.fast_path import (
+    KnownResult,
+    context,
+    forget_all,
+    remember,
+    remember_number,
+    watchers,
+)
+from castwise.arrays.functions import LIKE, Function, function_for
+from castwise.arrays.fusing import fused_op
+from castwise.arrays.steps import (
+    Writer,
+    casting_inside,
+    running_whole,
+    steps_of,
+    under_rules,
+    writing_into,
+)
+from castwise.arrays.tensor import Tensor, asarray, default_dtype, wrapped
+from castwise.catalog.dialects import DEFAULT
+from castwise.engine.ask import (
+    check_augmented,
+    dialect_chosen,
+    find_op,
+    framework_of_function,
+    spoken,
+)
+from castwise.engine.decision import Decision, Question
+from castwise.engine.lists import is_left_to_python
+from castwise.engine.plan import looks_at_values
+from castwise.engine.writes import as_computed, rebinds, takes_result
+from castwise.errors import PromotionError, UsageError
+from castwise.vocab.dtypes import DType, dtype, dtypes_of
+from castwise.vocab.operands import value_class
+
+# An op that is ready to run: the casts of its operands, one computation, its result's cast.
+
+
+class PreparedWithNumber(NamedTuple):
+    """How an op with a known number is computed: `run` takes the other operand, a raw array."""
+
+    run: Callable[..., Any]
+    kind: Kind
+
+
+class Prepared:
+    """How an op is computed on operands of one signature: `run` takes raw arrays and numbers, and
+    `plain` also takes options.
+
+    After a first run with an array of the right dtype as its result, an elementwise op on arrays
+    no longer checks its results.
+    """
+
+    __slots__ = (
+        "_entry_casts", "_function", "_fused", "_is_direct", "_steps", "_traced_alone", "_writer",
+        "backend", "decision", "entering", "is_elementwise", "kind", "plain", "run",
+    )  # fmt: skip
+
+    def __init__(self, decision: Decision, kind: Kind, backend: Backend, computes: str) -> None:
+        check_kernel(decision)
+        for needed in (decision.compute, decision.result):
+            backend.native(needed)  # raises if the backend lacks it
+        self.decision, self.kind, self.backend = decision, kind, backend
+        computed = replace(decision, question=as_computed(decision.question))
+        self._steps = under_rules(steps_of(decision, computes), computed)
+        self.is_elementwise = self._steps.is_elementwise
+        self.entering = tuple([entry and entry.dtype for entry in self._steps.entries])
+        inside = casting_inside(backend)
+        casting = inside.casting(self._steps) if inside and not self._steps.kernel else None
+        if casting:
+            self._function, self._entry_casts = casting
+        else:
+            self._function = self._steps.quieted(self._steps.function(backend), backend)
+            self._entry_casts = self._steps.entry_casts(backend)
+        at_once = running_whole(backend)
+        whole = at_once.whole(self._steps) if at_once and not self._steps.kernel else None
+        if self._steps.defaults:
+            self._function = functools.partial(self._function, **self._steps.defaults)
+            whole = whole and functools.partial(whole, **self._steps.defaults)
+        self._fused = fused_op(self._steps, decision, backend) if self.is_elementwise else None
+        self._is_direct = False
+        self._traced_alone = backend if isinstance(backend, TracesAlone) else None
+        self.plain: Callable[..., Any] = whole or self._carefully
+        self.run: Callable[..., Any] = self._by_size(self.plain)
+        self._writer: Writer | None = None  # made when first needed
+
+    def compute(self, *operands: Any, **options: Any) -> Any:
+        """Casts and computes; returns what the function returns, one array or several."""
+        return self._function(*self._entered(operands), **options)
+
+    def writes(self, target: Any, operands: Sequence[Any]) -> bool:
+        """Whether it has computed straight into a raw array. If not, it has changed nothing."""
+        if self._fused is not None and self._fused.writes(target, operands):
+            return True
+        if self._writer is None:
+            is_plain = self.is_elementwise and not self._steps.kernel
+            able = writing_into(self.backend) if is_plain else None
+            found = able and able.into(self._steps, self._run, self._fused is not None)
+            self._writer = found or _never
+        return self._writer(target, operands)
+
+    def _run(self, *operands: Any) -> Any:
+        """The current way to compute, which changes once it is known to be right."""
+        return self.run(*operands)
+
+    def _entered(self, operands: Sequence[Any]) -> list[Any]:
+        """The operands, cast for the function."""
+        return [c(o) if c else o for c, o in zip(self._entry_casts, operands, strict=True)]
+
+    def _carefully(self, *operands: Any, **options: Any) -> Any:
+        """Casts, computes, and ensures the result's type and dtype."""
+        computed = self.compute(*operands, **options)
+        array = self._steps.as_result(computed, self.backend)
+        if array is computed and self.is_elementwise and not self.kind.is_zero_d:
+            self._is_direct = True
+            # The result is the same kind for every array of these dtypes.
+            self.plain = self._directly()
+            self.run = self._by_size(self.plain)
+        return array
+
+    def _by_size(self, plain: Function) -> Function:
+        """A computation that leaves large arrays to a kernel, if there is one."""
+        if self._fused is None:
+            return plain
+        return self._fused.unless_small(plain)
+
+    def with_number(self, place: int, number: Any) -> PreparedWithNumber | None:
+        """The computation with a number; None while results still need to be checked."""
+        if not self._is_direct:
+            return None
+        function, (left, right) = self._function, self._entry_casts
+        known = self._entry_casts[place]
+        value = known(number) if known else number
+        if self.backend.owns(value) and not self.backend.is_concrete(value):
+            return None  # it belongs to the current trace
+        if place:
+            run = (lambda x: function(left(x), value)) if left else (lambda x: function(x, value))
+        else:
+            run = (lambda x: function(value, right(x))) if right else (lambda x: function(value, x))
+        if self._fused is not None:
+            run = self._fused.with_number(run, place, value)
+        return PreparedWithNumber(self._unless_traced(run, place, number), self.kind)
+
+    def _unless_traced(self, run: Function, place: int, number: Any) -> Function:
+        """A computation with a number, which is created again for traced operands."""
+        if self._traced_alone is None:
+            return run
+        plain, again = self._traced_alone.plain, self._carefully
+        if place:
+            return lambda x: run(x) if type(x) is plain else again(x, number)
+        return lambda x: run(x) if type(x) is plain else again(number, x)
+
+    def _directly(self) -> Callable[..., Any]:
+        """The computation without a check of its result."""
+        function, entry_casts = self._function, self._entry_casts
+        if not any(entry_casts):
+            return function
+        if len(entry_casts) != 2:
+            return lambda *operands, **options: function(
+                *[c(o) if c else o for c, o in zip(entry_casts, operands, strict=True)], **options
+            )
+        left, right = entry_casts
+        if left is None:
+            return lambda x, y, **options: function(x, right(y), **options)  # type: ignore[misc]
+        if right is None:
+            return lambda x, y, **options: function(left(x), y, **options)
+        return lambda x, y, **options: function(left(x), right(y), **options)
+
+
+def _never(target: Any, operands: Sequence[Any]) -> bool:
+    return False
+
+
+def check_kernel(decision: Decision) -> None:
+    """Raises PromotionError if the framework itself promotes and then has no kernel.
+
+    If castwise can compute the op in the dtype, it does, because a framework's kernels differ from
+    device to device.
+    """
+    question = decision.question
+    if not decision.has_kernel and decision.compute not in dtypes_of(question.op.computes):
+        raise PromotionError(
+            f"{question} is not defined in {question.dialect.name}: {' '.join(decision.notes)} "
+            "Cast the operands to a dtype that it computes in."
+        )
+
+
+# where= and initial= on backends whose own functions do not take them.
+#
+# A reduction with a mask runs over all elements, with a neutral element in place of each masked
+# one. The initial value is combined with the result.
+
+MASKING = frozenset({"where", "initial"})
+# reduction -> the op that combines two results, and its neutral element
+_TOGETHER: dict[str, tuple[str, int | None]] = {
+    "sum": ("add", 0),
+    "prod": ("mul", 1),
+    "any": ("logical_or", 0),
+    "all": ("logical_and", 1),
+    "max": ("maximum", None),
+    "min": ("minimum", None),
+}
+
+
+@runtime_checkable
+class TakesMasks(Protocol):
+    """A backend some of whose own functions take where= and initial=."""
+
+    def takes_mask(self, op: str) -> bool:
+        """Whether its function for an op does."""
+
+
+def run_masked(prepared: Prepared, given: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """The raw result of a plan whose options have where= or initial=.
+
+    Raises UsageError if the backend cannot support them.
+    """
+    backend, name = prepared.backend, prepared.decision.question.op.name
+    if isinstance(backend, TakesMasks) and backend.takes_mask(name):
+        return prepared.plain(*given, **options)
+    if name not in _TOGETHER:
+        raise _not_masked(prepared, name)
+    mask, initial = options.get("where"), options.get("initial")
+    others = {key: value for key, value in options.items() if key not in MASKING}
+    together, nothing = _TOGETHER[name]
+    array = given[0]
+    if mask is not None:
+        fill = nothing if initial is None or nothing is not None else initial
+        if fill is None:
+            raise UsageError(f"{name} with where= needs initial=, in case no element is selected.")
+        held = backend.dtype_of(array)
+        array = chosen(backend, mask, array, _number(backend, fill, held))
+    result = prepared.plain(array, **others)
+    if initial is None:
+        return result
+    held = prepared.decision.result
+    return function_for(backend, together, held)(result, _number(backend, initial, held))
+
+
+def chosen(backend: Backend, mask: Any, array: Any, other: Any) -> Any:
+    """An array with the elements of another of the same dtype where a mask is false."""
+    if not backend.owns(mask):
+        mask = backend.make(mask, None, copy=None, device=getattr(array, "device", None))
+    return function_for(backend, "where", backend.dtype_of(array))(mask, array, other)
+
+
+def _number(backend: Backend, value: Any, dtype: DType) -> Any:
+    if backend.owns(value):
+        return backend.cast(value, dtype)
+    return backend.number(value.item() if hasattr(value, "item") else value, dtype)
+
+
+def _not_masked(prepared: Prepared, name: str) -> UsageError:
+    if prepared.is_elementwise:
+        return UsageError(
+            f"{name} with where= leaves the other elements undefined, and the backend"
+            f" {prepared.backend.name} cannot do that. Give out=, or select afterwards:"
+            f" cw.apply('where', mask, cw.apply({name!r}, ...), other)."
+        )
+    return UsageError(
+        f"the backend {prepared.backend.name} has no {name} with where=. Select the elements"
+        f" first: cw.apply({name!r}, x[mask])."
+    )
+
+
+# Runs an op on tensors, numbers and NumPy arrays: decided once per signature, then computed.
+
+_MOST_KNOWN = 1 << 14
+_known: dict[tuple[object, ...], Prepared] = {}
+_NUMBERS = frozenset({bool, int, float, complex})
+# Products that do not take numbers.
+_OF_VECTORS = {"matmul": "matrix product", "cross": "cross product"}
+_new = object.__new__
+
+
+def apply_op(
+    name: str, *operands: Any, form: str = "function", home: str = DEFAULT, **options: Any
+) -> Tensor:
+    """The result of an op as a new tensor; `calling.apply` can also write it into a tensor."""
+    key = None
+    if len(operands) == 2 and not options and type(operands[0]) is type(operands[1]) is Tensor:
+        first, second = operands
+        key = (name, form, home, context(), first._kind, second._kind)
+        known = fast_path.known.get(key)
+        if known is not None:
+            return Tensor._of(known.run(first._array, second._array), known.kind)
+    call = arranged(name, operands, options, home, form)
+    prepared = prepare(name, call.operands, form, home=home, alpha=call.alpha, named=call.named)
+    if prepared.decision.question.op.shapes.gives_pair:
+        return cast(Tensor, _pair(prepared, call))  # the one op that gives two
+    array = run(prepared, call.operands, call.options)
+    if key:
+        _remember_pair(key, prepared)
+    is_known = prepared.is_elementwise and not options
+    return Tensor._of(array, prepared.kind if is_known else prepared.kind.shaped(array.shape))
+
+
+def _pair(prepared: Prepared, call: CallArguments) -> tuple[Tensor, Tensor]:
+    """The values and their places, as two tensors."""
+    given = _given(prepared, call.operands)
+    values, places = prepared.compute(*given, **call.options)
+    index = dtype(prepared.decision.question.dialect.becomes.index)
+    if index is not prepared.backend.dtype_of(places) and index in prepared.backend.dtypes:
+        places = prepared.backend.cast(places, index)
+    for watcher in watchers():
+        watcher.note(prepared.decision, given, values)
+    strong = prepared.kind.with_(is_weak=False)
+    return wrapped(values, prepared.kind), wrapped(places, strong)
+
+
+def apply_several(
+    name: str, *operands: Any, home: str = DEFAULT, **options: Any
+) -> tuple[Tensor, ...]:
+    """The results of a function with several results, or with a result dtype of its own.
+
+    The operands are cast as decided. The results keep the dtypes that the function returns.
+    """
+    operands = without_lists(name, operands, "function", home)
+    prepared = prepare(name, operands, "function", home=home)
+    given = _given(prepared, operands)
+    found = prepared.compute(*given, **options)
+    arrays = found if isinstance(found, tuple) else (found,)
+    for watcher in watchers():
+        watcher.note(prepared.decision, given, arrays[0])
+    return tuple([wrapped(array, prepared.kind) for array in arrays])
+
+
+def apply_unary(name: str, operand: Tensor) -> Tensor:
+    """The result of an operator with one operand."""
+    return apply_op(name, operand, form="operator")
+
+
+def apply_operator(name: str, first: Any, second: Any) -> Any:
+    """The result of a binary operator, fast for a tensor and a Python number."""
+    key: tuple[object, ...]
+    if type(first) is Tensor:
+        if type(second) in _NUMBERS:
+            # The text tells zeros apart, because 0.0 and -0.0 are equal.
+            key = (name, context(), first._kind, type(second), second or str(second))
+            known = fast_path.numbers.get(key)
+            if known is not None:
+                return _made_of(known, first)
+            found = fast_path.known.get((name, context(), first._kind, value_class(second)))
+            if found is not None:
+                return _with_new_number(key, cast(Prepared, found), first, second, 1)
+    elif type(second) is Tensor and type(first) in _NUMBERS:
+        key = (name, context(), type(first), first or str(first), second._kind)
+        known = fast_path.numbers.get(key)
+        if known is not None:
+            return _made_of(known, second)
+        found = fast_path.known.get((name, context(), value_class(first), second._kind))
+        if found is not None:
+            return _with_new_number(key, cast(Prepared, found), second, first, 0)
+    return _apply_unknown_operator(name, first, second)
+
+
+def _made_of(known: KnownResult, operand: Tensor) -> Tensor:
+    """The result of a known computation on one tensor. No trace is notified: while one runs, there
+    are no known computations."""
+    result = _new(Tensor)
+    result._array = known.run(operand._array)
+    result._kind = known.kind
+    return result
+
+
+def _with_new_number(
+    key: tuple[object, ...], prepared: Prepared, operand: Tensor, number: Any, place: int
+) -> Tensor:
+    """The result with a number of a known class, for which everything is decided. If it comes for
+    the second time, it is cached in the form that the backend takes."""
+    if key in fast_path.numbers:
+        with_number = prepared.with_number(place, number)
+        if with_number is not None:
+            remember_number(key, with_number)
+            return _made_of(with_number, operand)
+    elif number == number and type(number) is not complex:
+        remember_number(key, None)
+    array = operand._array
+    found = prepared.run(array, number) if place else prepared.run(number, array)
+    return Tensor._of(found, prepared.kind)
+
+
+def _apply_unknown_operator(name: str, first: Any, second: Any) -> Any:
+    """The result of an operator with a new signature, cached for the next time."""
+    if first is None or second is None:
+        return NotImplemented
+    try:
+        question = asked(name, (first, second), "operator")
+    except NoOperandError:
+        return NotImplemented
+    if has_lists((first, second)):
+        if is_left_to_python(question):
+            return NotImplemented
+        first, second = without_lists(name, (first, second), "operator")
+        question = asked(name, (first, second), "operator")
+    prepared = prepare_for(question, name, (first, second))
+    array = run(prepared, (first, second), {})
+    if type(first) is type(second) is Tensor:
+        _remember_pair((name, context(), first._kind, second._kind), prepared)
+    elif prepared.is_elementwise and type(first) is Tensor and type(second) in _NUMBERS:
+        remember((name, context(), first._kind, value_class(second)), prepared)
+    elif prepared.is_elementwise and type(first) in _NUMBERS and type(second) is Tensor:
+        remember((name, context(), value_class(first), second._kind), prepared)
+    kind = prepared.kind
+    return Tensor._of(array, kind if prepared.is_elementwise else kind.shaped(array.shape))
+
+
+def _remember_pair(key: tuple[object, ...], prepared: Prepared) -> None:
+    """Caches the computation of two tensors, unless it may depend on values."""
+    asked_about = prepared.decision.question
+    sees_values = looks_at_values(asked_about.dialect, asked_about.op, asked_about.form)
+    if prepared.is_elementwise and not sees_values:
+        remember(key, prepared)
+
+
+def prepare(
+    name: str, operands: tuple[Any, ...], form: str, *, home: str = DEFAULT, **given: Any
+) -> Prepared:
+    """How an op is computed on operands like these; `given` are the other parts of the question."""
+    return prepare_for(asked(name, operands, form, home=home, **given), name, operands, home)
+
+
+def prepare_for(
+    question: Question, name: str, operands: tuple[Any, ...], home: str = DEFAULT
+) -> Prepared:
+    """How the op of a question is computed on its operands."""
+    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
+    key = (name, question.key, home, *kinds)
+    prepared = _known.get(key)
+    if prepared is None:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+            forget_all()
+        prepared = _known[key] = _prepare_anew(name, question, kinds, operands, home)
+    return prepared
+
+
+def _prepare_anew(
+    name: str, question: Question, kinds: list[Kind], operands: tuple[Any, ...], home: str
+) -> Prepared:
+    """The computation for a new signature."""
+    backend = common_backend(operands, question.operands)
+    decision = decided(name, question)
+    have_no_dimensions = [o.is_scalar or o.rank == 0 for o in question.operands]
+    if name in _OF_VECTORS and any(have_no_dimensions):  # backends differ in how they treat it
+        raise UsageError(
+            f"{question} is not a {_OF_VECTORS[name]}: each operand needs a dimension. Multiply"
+            " with *."
+        )
+    is_bounded = name == "clamp" and question.dialect.values.clamping.bound_shapes != "broadcast"
+    is_zero_d = have_no_dimensions[0] if is_bounded else all(have_no_dimensions)
+    own = next((kind.dialect for kind in kinds if kind.dialect), None)
+    home = common_home(kinds, home)
+    kind = interned(Kind(backend, decision.result, is_zero_d, decision.is_weak, own, home))
+    return Prepared(decision, kind, backend, name if name in LIKE else question.op.name)
+
+
+def run(
+    prepared: Prepared, operands: Sequence[Any], options: dict[str, Any], into: Any = None
+) -> Any:
+    """The raw result of an op; it notifies watchers. `into` is a raw array of the result's dtype
+    that takes it: if it can be computed there, without another array, that array is returned."""
+    given = _given(prepared, operands)
+    check_devices(prepared.decision.question.op, given)
+    # A watcher looks at the operands afterwards.
+    if into is not None and not options and not watchers() and prepared.writes(into, given):
+        return into
+    if not options:
+        array = prepared.run(*given)
+    elif MASKING.isdisjoint(options):
+        array = prepared.plain(*given, **options)
+    else:
+        array = run_masked(prepared, given, options)
+    for watcher in watchers():
+        watcher.note(prepared.decision, given, array)
+    return array
+
+
+def _given(prepared: Prepared, operands: Sequence[Any]) -> list[Any]:
+    """The operands that are not None, in the form that the backend computes with."""
+    seen = prepared.decision.question.operands
+    there = [(operand, d) for operand, d in zip(operands, seen, strict=True) if operand is not None]
+    return [
+        raw(operand, prepared.backend, description, dtype)
+        for (operand, description), dtype in zip(there, prepared.entering, strict=True)
+    ]
+
+
+# `x += y` and in-place ops: the dtype is kept, changed or refused as in the dialect's
+# framework.
+
+
+def update(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
+    """The target itself, with the result of an op written into it: `target.add_(other)`.
+
+    Raises PromotionError if the dialect refuses, or would change a dtype that must stay the same.
+    Raises UsageError if the shape would change.
+    """
+    if fast_path.running:
+        fast_path.writing(target, *others)
+    call = arranged(name, (target, *others), options, form="operator", inplace=True)
+    prepared = prepare(
+        name, call.operands, "operator", inplace=True, alpha=call.alpha, named=call.named
+    )
+    return _stored(prepared, target, call.operands, call.options)
+
+
+def augmented(name: str, target: Tensor, other: Any) -> Any:
+    """The result of `target += other`; NotImplemented if the other is not an operand."""
+    if other is None:
+        return NotImplemented
+    try:
+        return augment(name, target, other)
+    except NoOperandError:
+        return NotImplemented
+
+
+def augment(name: str, target: Tensor, other: Any) -> Tensor:
+    """The value of the name after `target += other`: a new tensor if the dialect rebinds the name,
+    otherwise the target itself with the result in it. A variable is always written to.
+
+    Raises what `update` raises.
+    """
+    if target._keeps_dtype:
+        return update(name, target, other)
+    operands = without_lists(name, (target, other), "augmented")
+    question = asked(name, operands, "augmented")
+    if rebinds(question):
+        return apply_op(name, *operands, form="augmented")
+    if fast_path.running:
+        fast_path.writing(target, other)
+    return _stored(prepare_for(question, name, operands), target, operands, {})
+
+
+def _stored(
+    prepared: Prepared, target: Tensor, operands: tuple[Any, ...], options: dict[str, Any]
+) -> Tensor:
+    """The target with the result of an op, which is written into its array, or becomes its new
+    array if the dialect allows another dtype or shape."""
+    question, result = prepared.decision.question, prepared.decision.result
+    if target._keeps_dtype and result is not target.dtype:
+        raise would_change(str(question), target, result)
+    if result is not target.dtype and any(other is target for other in operands[1:]):
+        _check_itself(question, target)
+    values = run(prepared, operands, options, target._array if result is target.dtype else None)
+    is_fitting = tuple(values.shape) == target.shape
+    if not is_fitting and (target._keeps_dtype or not _takes_shape(question)):
+        raise UsageError(
+            f"{question.op.name} in place gives the shape {tuple(values.shape)}, but the tensor "
+            f"has {target.shape}: use the op out of place, or reshape."
+        )
+    if not is_fitting or result is not target.dtype:
+        target._array, target._kind = values, prepared.kind.shaped(values.shape)
+        return target
+    if values is not target._array:
+        target._array = prepared.backend.write(target._array, ..., values)
+    if prepared.kind.is_weak is not target._kind.is_weak:
+        target._kind = target._kind.with_(is_weak=prepared.kind.is_weak)
+    return target
+
+
+def _takes_shape(question: Question) -> bool:
+    return takes_result(question) and question.dialect.values.memory.retyped_shapes == "taken"
+
+
+def _check_itself(question: Question, target: Tensor) -> None:
+    """Raises PromotionError if an array that changes dtype in place is its own operand, and the
+    dialect changes it before it is read."""
+    is_retyped = question.op.name in question.dialect.values.memory.retyped_first.split()
+    if is_retyped and 0 not in target.shape:
+        raise PromotionError(
+            f"{question} is refused in {question.dialect.name} if the array is its own operand, "
+            "because its dtype changes before it is read: use the op out of place."
+        )
+
+
+def fills(given: tuple[int, ...], held: tuple[int, ...]) -> bool:
+    """Whether values of a shape broadcast to the shape of an array, which keeps its own."""
+    pairs = zip(reversed(given), reversed(held), strict=False)
+    return len(given) <= len(held) and all(n in (1, wanted) for n, wanted in pairs)
+
+
+def would_change(what: str, target: Tensor, joined: object) -> PromotionError:
+    """The error for a write that would change the dtype of a variable."""
+    return PromotionError(
+        f"{what} is refused in {target.dialect.name}: it would make the {target.dtype} "
+        f"variable {joined}, and a variable keeps its dtype. Cast the value: "
+        f"x.astype({str(target.dtype)!r})."
+    )
+
+
+_NO_ARRAYS = (Tensor, bool, int, float, complex, list, tuple)  # they choose no dialect
+
+
+def apply(
+    name: Any,
+    *operands: Any,
+    form: str = "function",
+    inplace: bool = False,
+    out: Any = None,
+    home: str = DEFAULT,
+    **options: Any,
+) -> Tensor:
+    """The result of an op under the operands' dialect.
+
+    The op is a name, a symbol such as "+", or a framework's own function such as `np.add`. With
+    `inplace` the result is written into the first operand, with `out` into that tensor or array,
+    both as the dialect's framework does it. The form "augmented" is `x += y`, which writes into the
+    first operand or gives a new tensor. `alpha` is a factor for the second operand of add
+    and sub. dtype, casting, rounding_mode and similar options work as in `resolve`. Other `options`
+    are passed to the backend (axis, ...). `home` names the dialect to use if neither the operands
+    nor `cw.use` do.
+
+    >>> apply("fmax", asarray([1, 2]), 1.5)
+    Tensor([1.5, 2. ], dtype=float64, dialect=numpy, backend=numpy)
+    >>> total = asarray([0, 0], dtype="float32")
+    >>> apply("add", asarray([1, 2], dtype="int8"), 1, out=total) is total
+    True
+
+    Raises PromotionError if the dialect refuses, UsageError if the operands cannot be
+    combined.
+    """
+    if home == DEFAULT:
+        home = _home(name, operands)
+    said = spoken(name, len(operands))
+    name, inplace = said.name, inplace or said.inplace
+    if said.form and form == "function":
+        form = said.form
+    convert = _CONVERSIONS.get(name.rpartition(".")[2])
+    if convert is not None:
+        if out is not None:
+            raise UsageError(f"{name} does not accept out=.")
+        return convert(*arranged(name, operands, options, home).operands, inplace=inplace)
+    if form == "augmented":
+        return _augmented(name, operands, home, inplace=inplace, out=out, **options)
+    if inplace:
+        if out is not None:
+            raise UsageError("give either inplace or out=, not both.")
+        target, *others = operands
+        if not isinstance(target, Tensor):
+            raise UsageError(f"{name} in place needs a tensor: convert x first, cw.asarray(x).")
+        return update(name, target, *others, **options)
+    if out is not None:
+        return _into(out, name, operands, form, home, options)
+    return apply_op(name, *operands, form=form, home=home, **options)
+
+
+def _home(name: Any, operands: tuple[Any, ...]) -> str:
+    """The dialect of raw arrays among the operands, or of a framework's own function."""
+    arrays = [operand for operand in operands if not isinstance(operand, _NO_ARRAYS)]
+    if not arrays and isinstance(name, str):
+        return DEFAULT
+    return dialect_chosen(None, arrays, framework_of_function(name)).dialect.name
+
+
+def _augmented(name: str, operands: tuple[Any, ...], home: str, **given: Any) -> Tensor:
+    """The result of `x += y`: x itself, or a new tensor."""
+    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
+    check_augmented(find_op(name, common_dialect(kinds, home)), len(operands), given)
+    target, other = operands
+    if isinstance(target, Tensor):
+        return augment(name, target, other)
+    if not rebinds(asked(name, operands, "augmented", home=home)):
+        raise UsageError(f"{name} in place needs a tensor: convert x first, cw.asarray(x).")
+    return apply_op(name, target, other, form="augmented", home=home)
+
+
+def _cast(x: Any, dtype: object, *, inplace: bool) -> Tensor:
+    if inplace:
+        raise UsageError("a cast in place would change the dtype: write x = x.astype(dtype).")
+    return asarray(x).astype(dtype)
+
+
+def _fill(x: Any, value: Any, *, inplace: bool) -> Tensor:
+    target = x if inplace and isinstance(x, Tensor) else asarray(x, copy=True)
+    return target.fill_(value)
+
+
+_CONVERSIONS: dict[str, Callable[..., Tensor]] = {"cast": _cast, "fill": _fill}
+
+
+def _into(
+    out: Any, name: str, operands: tuple[Any, ...], form: str, home: str, options: dict[str, Any]
+) -> Tensor:
+    """The result as a tensor, written into the given tensor or array."""
+    if isinstance(out, Tensor):
+        fast_path.writing(out, *operands)
+    call = arranged(name, operands, options, home, form)
+    kinds = [o._kind for o in (*call.operands, out) if isinstance(o, Tensor)]
+    dialect = common_dialect(kinds, home)
+    target = out if isinstance(out, Tensor) else asarray(out, dialect=dialect)
+    prepared = prepare(
+        name, call.operands, form, out=target.dtype, alpha=call.alpha, named=call.named, home=home
+    )
+    if prepared.backend is not target._kind.backend:
+        raise two_backends(prepared.backend.name, target.backend)
+    if prepared.decision.result is not target.dtype:
+        raise UsageError(
+            f"{prepared.decision.question} gives {prepared.decision.result}, but "
+            f"{target.dialect.name} has no out=. Leave it out."
+        )
+    values = _computed(prepared, call, target)
+    is_resized = _is_resized(tuple(values.shape), target, prepared)
+    if values is target._array or (is_resized and target is out):
+        written = values
+    else:
+        array = _resized(out, values.shape, prepared.backend) if is_resized else target._array
+        written = prepared.backend.write(array, ..., values)
+    if target is not out and written is not out:
+        raise UsageError(
+            f"an array of {target.backend} cannot be written to: pass a tensor, out=cw.asarray(x)."
+        )
+    target._array, target._kind = written, target._kind.shaped(written.shape)
+    return target
+
+
+def _computed(prepared: Prepared, call: CallArguments, target: Tensor) -> Any:
+    """The values to write into a tensor: where a mask is false, its old values."""
+    options = dict(call.options)
+    mask = options.pop("where", None) if prepared.is_elementwise else None
+    values = run(prepared, call.operands, options, target._array if mask is None else None)
+    return values if mask is None else chosen(prepared.backend, mask, values, target._array)
+
+
+@runtime_checkable
+class Resizes(Protocol):
+    """A backend whose arrays can be resized in place."""
+
+    def resize(self, array: Any, shape: tuple[int, ...]) -> Any:
+        """The array itself, resized to a shape."""
+
+
+def _is_resized(shape: tuple[int, ...], target: Tensor, prepared: Prepared) -> bool:
+    """Whether out= is resized for a result of a shape.
+
+    Raises UsageError if the result does not fit and the dialect does not resize.
+    """
+    if shape == target.shape:
+        return False
+    if prepared.decision.question.dialect.values.memory.out_shapes != "resized":
+        if fills(shape, target.shape):
+            return False
+        raise UsageError(
+            f"a result of shape {shape} does not fit into out= of shape {target.shape}: give out= "
+            "the result's shape."
+        )
+    if target.size:
+        warnings.warn(
+            f"out= has the shape {target.shape} and is resized to {shape}: give it that shape, or "
+            "no elements.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return True
+
+
+def _resized(array: Any, shape: Any, backend: Backend) -> Any:
+    if isinstance(backend, Resizes):
+        return backend.resize(array, tuple(shape))
+    raise UsageError(
+        f"an array of {backend.name} cannot be resized to {tuple(shape)}: give it that shape, or "
+        "pass a tensor, out=cw.asarray(x)."
+    )
+
+
+# Python's divmod and round of tensors, if the dialect's framework has them for its arrays.
+
+_DIVMOD = "divmod(x, y) does not take arrays in {}: write x // y and x % y."
+_ROUND = "round(x) does not take arrays in {}: write cw.apply('round', x), or round(x.item())."
+_DIGITS = "round(x, digits) does not take {} in {}: cast first, x.astype('float32')."
+
+
+def quotient_and_remainder(first: Any, second: Any) -> Any:
+    """`x // y` and `x % y` of two operands, at least one of which is a tensor."""
+    if isinstance(first, Tensor):
+        quotient, remainder = first.__floordiv__, first.__mod__
+        other = second
+    else:
+        quotient, remainder = second.__rfloordiv__, second.__rmod__
+        other = first
+    found = quotient(other)
+    return found if found is NotImplemented else (found, remainder(other))
+
+
+def divmod_of(first: Any, second: Any) -> Any:
+    """Python's divmod of two operands, at least one of which is a tensor.
+
+    Raises TypeError if the framework's arrays have none.
+    """
+    _check(first if isinstance(first, Tensor) else second, "divmod", _DIVMOD)
+    return quotient_and_remainder(first, second)
+
+
+def round_of(x: Tensor, ndigits: int | None) -> Tensor:
+    """Python's round of a tensor.
+
+    Raises TypeError if the framework's arrays have none.
+    """
+    _check(x, "round", _ROUND)
+    dialect, kind = x.dialect, x.dtype.kind
+    gives_integers = dialect.values.functions.round == "integers"
+    by_tens = kind == "int" and (ndigits or 0) < 0
+    if kind == "bool" or by_tens or (kind == "complex" and ndigits):
+        raise TypeError(_DIGITS.format(x.dtype, dialect.name))
+    found = _scaled(x, ndigits) if ndigits else apply_op("round", x)
+    return found.astype(default_dtype(0, dialect)) if gives_integers and ndigits is None else found
+
+
+def rounded(x: Tensor, decimals: int) -> Tensor:
+    """Each element, rounded to a number of decimals."""
+    if not decimals:
+        return apply_op("round", x)
+    if x.dtype.kind == "bool" or (x.dtype.kind == "int" and decimals < 0):
+        raise TypeError(_DIGITS.format(x.dtype, x.dialect.name))
+    return _scaled(x, decimals)
+
+
+def _scaled(x: Tensor, digits: int) -> Tensor:
+    """Floats rounded to a number of digits, by a factor that float16 cannot hold."""
+    if x.dtype.kind == "int" or digits > math.log10(x.dtype.part.max):
+        return x.astype(x.dtype)
+    wide = x.astype("float32") if x.dtype.name == "float16" else x
+    factor = 10**digits
+    scaled = apply_op("round", apply_op("mul", wide, factor))
+    return apply_op("div", scaled, factor).astype(x.dtype, copy=False)
+
+
+def _check(x: Tensor, function: str, message: str) -> None:
+    """Raises TypeError if the framework's arrays have no such function."""
+    if getattr(x.dialect.values.functions, function) == "refused":
+        raise TypeError(message.format(x.dialect.name))

@@ -1,0 +1,345 @@
+"""Dask: lazy arrays in chunks, which NumPy computes in this process or on workers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import array_api_compat.dask.array as standard
+import dask.array as da
+import numpy as np
+from dask.array.optimization import optimize
+from dask.base import normalize_token
+
+from castwise.arrays.backend import Backend, Kind, Region, backend_named, interned, lacking
+from castwise.arrays.backends import dask_chunks, dask_reductions
+from castwise.arrays.backends.dask_chunks import (
+    JOINING,
+    aligned,
+    as_chunk,
+    blocks,
+    broadcast_indices,
+    cast_chunks,
+    elementwise,
+    function_of,
+    isin,
+    joined,
+    median,
+    named_array,
+    numpy_backend,
+    sendable,
+    softmax,
+)
+from castwise.arrays.functions import LIKE
+from castwise.arrays.steps import Steps
+from castwise.arrays.tensor import Tensor
+from castwise.errors import UsageError
+from castwise.rules.dialect import Dialect
+from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.live import to_dtype
+from castwise.vocab.operands import Scalar
+from castwise.vocab.ops import LAYERS, known_op
+
+
+def backend() -> Backend:
+    """The backend; this also registers tensors with Dask."""
+    register()
+    return Dask()
+
+
+# Regions of a program as one layer: each task runs the whole region on one chunk of each array.
+
+_TOKEN = "region"
+
+
+@dataclass(frozen=True)
+class RegionOfChunks:
+    """A region on one chunk of each array: its result, or a tuple of its results."""
+
+    region: Region
+
+    def __call__(self, *chunks: Any) -> Any:
+        numpy = numpy_backend()
+        found = self.region.compute(numpy, [as_chunk(chunk) for chunk in chunks])
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def __dask_tokenize__(self) -> Any:
+        return _TOKEN, self.region.text
+
+
+@dataclass(frozen=True)
+class Picked:
+    """One of the results of a region."""
+
+    number: int
+
+    def __call__(self, results: Any) -> Any:
+        return results[self.number]
+
+    def __dask_tokenize__(self) -> Any:
+        return "picked", self.number
+
+
+def computed(region: Region, backend: Backend, arrays: Sequence[Any]) -> Sequence[Any]:
+    """The results of a region. Arrays whose chunks differ are rechunked, as often as the nodes
+    require, so they are computed node by node."""
+    if not _are_chunked_alike(arrays):
+        return region.compute(backend, arrays)
+    indices, dtypes = broadcast_indices(*arrays), region.dtypes
+    operands = [aligned(array) for array in arrays]
+    whole = blocks(RegionOfChunks(region), indices, operands, dtypes[0], token=_TOKEN)
+    if len(dtypes) == 1:
+        return [whole]
+    return [
+        blocks(Picked(n), indices, [(whole, indices)], dtype, token="picked")
+        for n, dtype in enumerate(dtypes)
+    ]
+
+
+def _are_chunked_alike(arrays: Sequence[Any]) -> bool:
+    """Whether all arrays have the same chunks along each dimension, if they are not broadcast
+    along it."""
+    found: dict[int, Any] = {}
+    for array in arrays:
+        operand, indices = aligned(array)
+        for n, index in enumerate(indices or ()):
+            chunks = operand.chunks[n]
+            if chunks != (1,) and found.setdefault(index, chunks) != chunks:
+                return False
+    return any(isinstance(array, da.Array) for array in arrays)
+
+
+# The backend: its arrays, and which file computes an op.
+#
+# castwise decides every dtype on the client and passes it to Dask, so no function has to be tried
+# on empty arrays. Workers get plain data, so they need no dialect and no context.
+
+# Ops that chunks cannot compute separately; all other elementwise ops can.
+_SPECIAL: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(dask_reductions.FOLDS, dask_reductions.folded),
+    **dict.fromkeys(dask_reductions.MOMENTS, dask_reductions.moment),
+    **dict.fromkeys(dask_reductions.LOSSES, dask_reductions.loss),
+    **dict.fromkeys(("argmax", "argmin"), dask_reductions.place),
+    **dict.fromkeys(("softmax", "log_softmax"), softmax),
+    **dict.fromkeys(("cumsum", "cumprod"), dask_reductions.running),
+    **dict.fromkeys(JOINING, joined),
+    "allclose": dask_reductions.allclose,
+    "isin": isin,
+    "logsumexp": dask_reductions.logsumexp,
+    "matmul": dask_reductions.matmul,
+    "median": median,
+    "lower_median": median,
+    "dot": dask_reductions.dot,
+    "tensordot": dask_reductions.tensordot,
+    "outer": dask_reductions.outer,
+    "inner": dask_reductions.inner,
+    "vecdot": dask_reductions.vecdot,
+    "cross": dask_reductions.cross,
+    "kron": dask_reductions.kron,
+}
+_INDEX = dtype("int64")
+
+
+class Dask:
+    """Dask, with chunks of NumPy arrays."""
+
+    name = "dask"
+    speaks = "numpy"
+    namespace = standard
+
+    @property
+    def dtypes(self) -> Collection[DType]:
+        """NumPy's dtypes, because NumPy computes the chunks."""
+        return _numpy().dtypes
+
+    def owns(self, thing: Any) -> bool:
+        """Whether something is a Dask array."""
+        return isinstance(thing, da.Array)
+
+    def is_concrete(self, array: Any) -> bool:
+        """Never true: reading a value would compute it."""
+        return False
+
+    def dtype_of(self, array: Any) -> DType:
+        """The dtype of an array, as Dask was given it."""
+        return _dtype_of(array.dtype)
+
+    def native(self, dtype: DType) -> Any:
+        """The NumPy dtype of the chunks."""
+        if dtype not in self.dtypes:
+            raise lacking(dtype, self)
+        return _numpy().native(dtype)
+
+    def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
+        """An array of numbers, nested lists or an array; in one chunk unless it is large.
+
+        Raises UsageError for a Dask array whose chunks are not NumPy's.
+        """
+        if dtype is not None:
+            self.native(dtype)  # raises the error for a dtype that NumPy lacks
+        if self.owns(data):
+            if type(data._meta) is not np.ndarray:
+                raise UsageError(
+                    f"this Dask array has {type(data._meta).__name__} chunks: castwise only "
+                    "computes chunks of NumPy arrays."
+                )
+            wanted = dtype or self.dtype_of(data)
+            return self.cast(data, wanted)  # chunks are never written to, so no copy is needed
+        if copy is False:
+            raise ValueError("a Dask array can only be made from other data by a copy.")
+        return named_array(_numpy().make(data, dtype, copy=True, device=device))
+
+    def cast(self, array: Any, dtype: DType) -> Any:
+        """The array in another dtype."""
+        self.native(dtype)
+        return array if self.dtype_of(array) is dtype else cast_chunks(array, dtype)
+
+    def number(self, value: Scalar, dtype: DType) -> Any:
+        """A NumPy scalar; integers out of range wrap."""
+        self.native(dtype)
+        return _numpy().number(value, dtype)
+
+    def whole(self, steps: Steps) -> Callable[..., Any] | None:
+        """One task per chunk: the casts, the op, the result's cast."""
+        special = _SPECIAL.get(steps.op)
+        if not steps.is_elementwise and (special is None or steps.composed):
+            return None  # each step of a loss runs on all chunks
+        return functools.partial(special or elementwise, steps)
+
+    def takes(self, op: str, compute: DType | None, dtypes: Sequence[DType]) -> bool:
+        """Whether chunks compute an op separately. Powers run alone: their rules look at the shape
+        of the whole exponent."""
+        return op not in _SPECIAL and op != "pow"
+
+    def whole_region(self, region: Region) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        """The region as one layer."""
+        return functools.partial(computed, region, self)
+
+    def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
+        """The function for an op on arrays that already have this dtype."""
+        row = known_op(LIKE.get(op, op))
+        if row is None or "." in op:
+            return _cholesky if op == "linalg.cholesky" else None
+        if op in LAYERS:
+            return None
+        return function_of(self.whole, op, dtype, _natural_result(row.result, dtype))
+
+    def read(self, array: Any, key: Any) -> Any:
+        """The elements at an index."""
+        return dask_chunks.read(array, key)
+
+    def write(self, array: Any, key: Any, values: Any) -> Any:
+        """A new array with the values; Dask arrays that share chunks with this one do not
+        change."""
+        return dask_chunks.write_at(array, key, values)
+
+    def to_numpy(self, array: Any) -> Any:
+        """The values, computed."""
+        return np.asarray(sendable(array).compute())
+
+
+def _cholesky(array: Any, *, upper: bool = False) -> Any:
+    """The factor that the standard defines; array-api-compat mistakes Dask's upper one for the
+    lower."""
+    return da.linalg.cholesky(array, lower=not upper)
+
+
+@functools.cache
+def _numpy() -> Backend:
+    return backend_named("numpy")
+
+
+@functools.cache
+def _dtype_of(native: Any) -> DType:
+    return to_dtype(native)
+
+
+def _natural_result(rule: str, compute: DType) -> DType:
+    """The result dtype of an op if no dialect changes it."""
+    if rule == "real":
+        return compute.part
+    if rule in ("same", "first"):
+        return compute
+    return _INDEX if rule == "index" else dtype(rule)
+
+
+# Makes tensors of Dask arrays Dask collections, for `dask.compute(t)`, `dask.persist(t)` and the
+# arguments of `dask.delayed`. Tensors of other libraries are not collections.
+
+
+class _Like(NamedTuple):
+    """What a computed or persisted tensor keeps of the original; it is sent between processes."""
+
+    dtype: DType
+    is_weak: bool
+    dialect: Dialect | None
+    home: str
+
+    def holding(self, array: Any, backend: str) -> Tensor:
+        """A tensor like the original, with another array."""
+        return Tensor._of(array, interned(Kind(
+            backend_named(backend), self.dtype, not array.shape, self.is_weak, self.dialect,
+            self.home,
+        )))  # fmt: skip
+
+
+def register() -> None:
+    """Registers tensors with Dask, through the methods of its protocol."""
+    for name, method in {
+        "__dask_graph__": _graph,
+        "__dask_keys__": _keys,
+        "__dask_layers__": _layers,
+        "__dask_tokenize__": _token,
+        "__dask_postcompute__": _postcompute,
+        "__dask_postpersist__": _postpersist,
+        "__dask_optimize__": staticmethod(optimize),
+        "__dask_scheduler__": staticmethod(da.Array.__dask_scheduler__),
+    }.items():
+        setattr(Tensor, name, method)
+
+
+def _graph(tensor: Tensor) -> Mapping[Hashable, Any] | None:
+    """The tasks; None for a tensor that is not a collection."""
+    is_lazy = isinstance(tensor._array, da.Array)
+    return sendable(tensor._array).__dask_graph__() if is_lazy else None
+
+
+def _keys(tensor: Tensor) -> list[Any]:
+    return sendable(tensor._array).__dask_keys__()  # type: ignore[no-any-return]
+
+
+def _layers(tensor: Tensor) -> tuple[str, ...]:
+    return sendable(tensor._array).__dask_layers__()  # type: ignore[no-any-return]
+
+
+def _token(tensor: Tensor) -> Any:
+    """The token of a tensor of any library: everything that its results depend on."""
+    like = _like(tensor)
+    return type(tensor).__name__, like.dtype.name, normalize_token((tensor._array, like[1:]))
+
+
+def _postcompute(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
+    finish, given = sendable(tensor._array).__dask_postcompute__()
+    return _computed, (finish, given, _like(tensor))
+
+
+def _computed(results: Any, finish: Callable[..., Any], given: Any, like: _Like) -> Tensor:
+    return like.holding(np.asarray(finish(results, *given)), "numpy")
+
+
+def _postpersist(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
+    rebuild, given = sendable(tensor._array).__dask_postpersist__()
+    return _persisted, (rebuild, given, _like(tensor))
+
+
+def _persisted(
+    graph: Any, rebuild: Callable[..., Any], given: Any, like: _Like, **options: Any
+) -> Tensor:
+    return like.holding(rebuild(graph, *given, **options), "dask")
+
+
+def _like(tensor: Tensor) -> _Like:
+    kind = tensor._kind
+    return _Like(kind.dtype, kind.is_weak, kind.dialect, kind.home)

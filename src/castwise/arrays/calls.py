@@ -1,0 +1,502 @@
+"""The arguments of a call, positional and by name."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from castwise.arrays.backend import (
+    Backend,
+    Kind,
+    TakesConstants,
+    backend_named,
+    backend_of,
+    two_backends,
+)
+from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.functions import LIKE
+from castwise.arrays.steps import steps_of
+from castwise.arrays.tensor import Tensor, asarray, made_constant, wrapped
+from castwise.catalog.dialects import DEFAULT, chosen_here, dialect_named
+from castwise.engine.ask import answer, factor_of, find_op, named_of
+from castwise.engine.decision import NOTHING, Decision, Named, Question
+from castwise.engine.lists import as_arrays
+from castwise.engine.plan import looks_at_values
+from castwise.errors import PromotionError, UsageError
+from castwise.rules.dialect import Dialect
+from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.live import check_dense
+from castwise.vocab.notation import describe
+from castwise.vocab.operands import UNDEFINED, Operand, Role, Scalar, array_operand, scalar_operand
+from castwise.vocab.ops import Op
+
+# Python numbers inside a trace: stand-ins for the numbers that a traced function is called with.
+#
+# An op takes a stand-in as it takes a number, and arithmetic of stand-ins gives stand-ins, which
+# are computed again in each run. Anything else that is done with one reads its value. The trace
+# notes that, and is then only right for this value.
+
+_NUMBERS = frozenset({bool, int, float, complex})
+
+
+class Arguments:
+    """The numbers that a function is traced with, and which of them it read."""
+
+    def __init__(self) -> None:
+        self.read: set[int] = set()
+        self.is_open = True  # False after the trace: a stand-in that is left over is a number
+
+
+class TracedNumber:
+    """A stand-in for a number: an argument, or the result of arithmetic with arguments."""
+
+    __slots__ = ("_arguments", "_value", "function", "inputs", "places")
+
+    def __init__(
+        self,
+        value: Scalar,
+        arguments: Arguments,
+        places: frozenset[int],
+        function: Callable[..., Any] | None = None,
+        inputs: tuple[Any, ...] = (),
+    ) -> None:
+        self._value, self._arguments = value, arguments
+        self.places = places  # the arguments that it is computed from
+        self.function, self.inputs = function, inputs  # None: it is an argument itself
+
+    @property
+    def operand(self) -> Operand:
+        """The operand that the engine sees. A decision depends only on the class of its value."""
+        return scalar_operand(self._value)
+
+    @property
+    def traced_value(self) -> Scalar:
+        """The value in this trace, for what does not depend on it."""
+        return self._value
+
+    def read(self) -> Any:
+        """The value, which the trace depends on from now on."""
+        self._arguments.read |= self.places
+        return self._value
+
+    # isinstance(x, float) is true, but the type is another one: C code must not read the value.
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type(self._value)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._value, name)  # without a note for what numbers do not have
+        self.read()
+        return found
+
+    def __array__(self, *arguments: Any, **options: Any) -> Any:
+        import numpy as np
+
+        return np.asarray(self.read(), *arguments)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [x.read() if type(x) is TracedNumber else x for x in inputs]
+        return getattr(ufunc, method)(*plain, **options)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self._value), (self.read(),)
+
+
+def _computed(function: Callable[..., Any], *inputs: Any) -> Any:
+    """The result of arithmetic with stand-ins and numbers."""
+    of = [x for x in inputs if type(x) is TracedNumber]
+    arguments = of[0]._arguments
+    values = [x._value if type(x) is TracedNumber else x for x in inputs]
+    if not arguments.is_open:
+        return function(*values)
+    places = frozenset().union(*[x.places for x in of])
+    try:
+        found = function(*values)
+    except Exception:  # whether it raises depends on the values
+        arguments.read |= places
+        raise
+    return TracedNumber(found, arguments, places, function, inputs)
+
+
+def _binary(function: Callable[..., Any]) -> tuple[Any, Any]:
+    """The method of an operator and the reflected one."""
+
+    def plain(first: Any, second: Any) -> Any:
+        if isinstance(second, Tensor):
+            return NotImplemented
+        if type(second) in _NUMBERS or type(second) is TracedNumber:
+            return _computed(function, first, second)
+        return function(first.read(), second)
+
+    def reflected(second: Any, first: Any) -> Any:
+        if type(first) in _NUMBERS:
+            return _computed(function, first, second)
+        return function(first, second.read())
+
+    return plain, reflected
+
+
+def _unary(function: Callable[..., Any]) -> Any:
+    return lambda self: _computed(function, self)
+
+
+def _reading(name: str) -> Any:
+    """A method that reads the value."""
+
+    def method(self: Any, *arguments: Any) -> Any:
+        if arguments and isinstance(arguments[0], Tensor):
+            return NotImplemented
+        plain = [x.read() if type(x) is TracedNumber else x for x in arguments]
+        return getattr(self.read(), name)(*plain)
+
+    return method
+
+
+_ARITHMETIC = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+    "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow,
+}  # fmt: skip
+_READING = (
+    "bool", "int", "float", "complex", "index", "hash", "str", "repr", "format", "round", "trunc",
+    "floor", "ceil", "eq", "ne", "lt", "le", "gt", "ge", "divmod", "rdivmod", "and", "rand", "or",
+    "ror", "xor", "rxor", "lshift", "rlshift", "rshift", "rrshift", "invert", "sizeof", "dir",
+)  # fmt: skip
+for _name, _function in _ARITHMETIC.items():
+    _plain, _reflected = _binary(_function)
+    setattr(TracedNumber, f"__{_name}__", _plain)
+    setattr(TracedNumber, f"__r{_name}__", _reflected)
+for _name in ("neg", "pos", "abs"):
+    setattr(TracedNumber, f"__{_name}__", _unary(getattr(operator, _name)))
+for _name in _READING:
+    setattr(TracedNumber, f"__{_name}__", _reading(f"__{_name}__"))
+
+# Operands: tensors, Python numbers, NumPy arrays and arrays of the tensors' backend.
+
+_PYTHON_NUMBERS = (bool, int, float, complex)
+
+
+class NoOperandError(UsageError):
+    """Raised for anything that is not a tensor, number, array or list."""
+
+    def __init__(self, thing: Any) -> None:
+        super().__init__(
+            f"an op takes tensors, numbers and arrays, not a {type(thing).__name__}: convert it "
+            "to a tensor, cw.asarray(x)."
+        )
+
+
+def described(operand: Any, dialect: Dialect, *, sees_values: bool) -> Operand:
+    """An operand as the engine sees it, with the value of a 0-d tensor if a rule may need it.
+
+    It is weak only in a dialect that has weak arrays.
+
+    Raises NoOperandError for anything that is not an operand, and UsageError for a ragged list and
+    for a masked, sparse, quantised or nested array.
+    """
+    if operand is None:
+        return UNDEFINED
+    if not isinstance(operand, Tensor):
+        seen = _described_alone(operand)
+    else:
+        kind, seen = operand._kind, operand._kind.operand
+        if sees_values and kind.is_zero_d and kind.backend.is_concrete(operand._array):
+            seen = array_operand(kind.dtype, (), value=operand.item(), is_weak=kind.is_weak)
+    return replace(seen, is_weak=False) if seen.is_weak and not dialect.has_weak_arrays else seen
+
+
+def _described_alone(operand: Any) -> Operand:
+    """A number or array as the engine sees it; text is not an operand here, even as notation."""
+    if type(operand) in (list, tuple):
+        return describe(operand)
+    check_dense(operand)
+    try:
+        if isinstance(operand, DType) or not isinstance(operand, str):
+            return describe(operand)
+    except UsageError:
+        pass
+    raise NoOperandError(operand)
+
+
+def raw(operand: Any, backend: Backend, seen: Operand, entering: DType | None = None) -> Any:
+    """The array or number that the backend computes with. A NumPy array of a dtype that the backend
+    lacks is converted to the dtype that the op needs."""
+    if isinstance(operand, Tensor):
+        is_own = operand._kind.backend is backend
+        return operand._array if is_own else made_constant(operand, backend)
+    if type(operand) in _PYTHON_NUMBERS or type(operand) is TracedNumber:
+        return operand
+    if backend.owns(operand) and not getattr(operand, "weak_type", False):
+        return operand
+    if isinstance(operand, _PYTHON_NUMBERS) and not hasattr(operand, "dtype"):  # such as an IntEnum
+        return describe(operand).value
+    is_held = seen.dtype in backend.dtypes
+    return backend.make(operand, None if is_held else entering, copy=None, device=None)
+
+
+def common_backend(operands: Sequence[Any], seen: Sequence[Operand]) -> Backend:
+    """The common backend of an op's tensors and arrays; NumPy arrays mix with any.
+
+    Raises UsageError if there are two.
+    """
+    found: dict[str, Backend] = {}
+    for operand, description in zip(operands, seen, strict=True):
+        is_tensor = isinstance(operand, Tensor)
+        backend = operand._kind.backend if is_tensor else _foreign(operand, description)
+        if backend:
+            found[backend.name] = backend
+    taking = _taking_constants(found.values()) if len(found) > 1 else None
+    if len(found) > 1 and taking is None:
+        raise two_backends(*list(found)[:2])
+    return taking or next(iter(found.values()), None) or backend_named(DEFAULT_BACKEND)
+
+
+def _taking_constants(found: Iterable[Backend]) -> Backend | None:
+    return next((backend for backend in found if isinstance(backend, TakesConstants)), None)
+
+
+def _foreign(operand: Any, seen: Operand) -> Backend | None:
+    """The backend of a raw array; None for a NumPy array, which every dialect has a role for."""
+    if operand is None or type(operand) in _PYTHON_NUMBERS or seen.is_numpy:
+        return None
+    return backend_of(operand)
+
+
+def common_dialect(kinds: Sequence[Kind], home: str = DEFAULT) -> Dialect:
+    """The common dialect of tensors: their own, the context's, or that of their home.
+
+    Raises UsageError if two of them have different ones.
+    """
+    own = list(dict.fromkeys(kind.dialect for kind in kinds if kind.dialect))
+    if len(own) > 1:
+        raise UsageError(
+            f"tensors of the dialects {own[0].name} and {own[1].name} do not mix: choose one, "
+            f"x.under({own[0].name!r})."
+        )
+    if own:
+        return own[0]
+    return chosen_here() or dialect_named(common_home(kinds, home))
+
+
+def common_home(kinds: Sequence[Kind], home: str = DEFAULT) -> str:
+    """Where the tensors come from: a namespace with its own dialect comes first."""
+    return next((h for h in (home, *[kind.home for kind in kinds]) if h != DEFAULT), DEFAULT)
+
+
+# Lists of numbers mixed with tensors: the tensors that a dialect converts them to.
+
+# The NumPy dtype for the numbers of a list, before they are cast.
+_CARRIERS = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
+_INT64 = dtype("int64")
+
+
+def has_lists(operands: Sequence[Any]) -> bool:
+    """Whether one of the operands is a list or a tuple."""
+    return any([type(operand) in (list, tuple) for operand in operands])
+
+
+def made_tensors(question: Question, operands: Sequence[Any], home: str) -> tuple[Any, ...]:
+    """The operands of a question, with tensors instead of lists."""
+    pairs = zip(operands, question.operands, strict=True)
+    others = [(o, seen) for o, seen in pairs if type(o) not in (list, tuple)]
+    kinds = [operand._kind for operand, _ in others if isinstance(operand, Tensor)]
+    own = next((kind.dialect for kind in kinds if kind.dialect), None)
+    backend = common_backend([o for o, _ in others], [seen for _, seen in others])
+    # A graph accepts a tensor of another backend as a constant.
+    name = DEFAULT_BACKEND if isinstance(backend, TakesConstants) else backend.name
+    made = list(operands)
+    for place, array in enumerate(as_arrays(question)):
+        seen = question.operands[place]
+        if seen.role is Role.LIST:
+            tensor = _tensor(seen, array, question.dialect, name)
+            kind = tensor._kind.with_(dialect=own, home=common_home(kinds, home))
+            made[place] = Tensor._of(tensor._array, kind)
+    return tuple(made)
+
+
+def _tensor(seen: Operand, array: Operand, dialect: Dialect, backend: str) -> Tensor:
+    """The tensor for a list on a backend, equal to the array that the engine assumes."""
+    assert array.dtype is not None  # every array has one
+    values = asarray(_carried(seen, array.dtype), dialect=dialect).astype(array.dtype).numpy()
+    made = asarray(values, dtype=array.dtype, dialect=dialect, backend=backend)
+    return Tensor._of(made._array, made._kind.with_(is_weak=array.is_weak))
+
+
+def _carried(seen: Operand, target: DType) -> Any:
+    """The numbers of a list as a NumPy array of a dtype that holds them."""
+    import numpy as np  # tensors need it; answers from notation do not
+
+    carrier = _CARRIERS[seen.kind]
+    if seen.kind == "int" and not _holds(_INT64, seen):
+        carrier = target.name if target.kind == "int" and _holds(target, seen) else "float64"
+    return np.array(seen.items, dtype=carrier).reshape(tuple(map(int, seen.shape or ())))
+
+
+def _holds(found: DType, seen: Operand) -> bool:
+    """Whether a dtype holds every int of a list."""
+    return all([found.min <= item.real <= found.max for item in seen.items])
+
+
+# The question that an op on tensors, numbers and arrays asks the engine, and its decision.
+
+
+def asked(
+    name: str,
+    operands: tuple[Any, ...],
+    form: str,
+    *,
+    home: str = DEFAULT,
+    inplace: bool = False,
+    out: DType | None = None,
+    alpha: Scalar | None = None,
+    named: Named = NOTHING,
+) -> Question:
+    """The question for an op on operands like these."""
+    dialect = common_dialect([o._kind for o in operands if isinstance(o, Tensor)], home)
+    row = find_op(LIKE.get(name, name), dialect)
+    sees_values = looks_at_values(dialect, row, form)
+    seen = tuple([
+        o.operand if type(o) is TracedNumber else described(o, dialect, sees_values=sees_values)
+        for o in operands
+    ])  # fmt: skip
+    shapes = row.shapes
+    if shapes.counts_dimensions or (shapes.counts_elements and any(map(_is_empty, operands))):
+        seen = tuple([replace(d, shape=o.shape) if isinstance(o, Tensor) else d
+                      for o, d in zip(operands, seen, strict=True)])  # fmt: skip
+    return Question(row, seen, dialect, form, inplace, out, alpha, named)
+
+
+def without_lists(
+    name: str, operands: tuple[Any, ...], form: str, home: str = DEFAULT, *, inplace: bool = False
+) -> tuple[Any, ...]:
+    """The operands, with lists replaced by the tensors that the dialect converts them to.
+
+    Raises PromotionError if the dialect does not accept lists.
+    """
+    if not has_lists(operands):
+        return operands
+    question = asked(name, operands, form, home=home, inplace=inplace)
+    decided(name, question)
+    return made_tensors(question, operands, home)
+
+
+def _is_empty(operand: Any) -> bool:
+    return isinstance(operand, Tensor) and 0 in operand._array.shape
+
+
+def decided(name: str, question: Question) -> Decision:
+    """The decision; a refusal for a function without its own op names the op it is decided as."""
+    try:
+        return answer(question)
+    except PromotionError as error:
+        if name not in LIKE:
+            raise
+        raise type(error)(f"{name} is decided as {question.op.name}: {error}") from None
+
+
+# Options that both the decision and the backend use.
+_COMPUTED_WITH = ("where", "initial", "value", "delta")
+
+
+class CallArguments(NamedTuple):
+    """The arguments of an op: operands in order, and options for the backend."""
+
+    operands: tuple[Any, ...]
+    options: dict[str, Any]
+    named: Named = NOTHING  # options that the decision depends on
+
+    @property
+    def alpha(self) -> Scalar | None:
+        """The factor of the second operand, which the decision depends on."""
+        alpha: Scalar | None = self.options.get("alpha")
+        return alpha
+
+
+def arranged(
+    name: str,
+    operands: tuple[Any, ...],
+    options: dict[str, Any],
+    home: str = DEFAULT,
+    form: str = "function",
+    *,
+    inplace: bool = False,
+) -> CallArguments:
+    """The operands and options of a call, given by position or by name. A list becomes the tensor
+    that the dialect converts it to in this form."""
+    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
+    row = find_op(LIKE.get(name, name), common_dialect(kinds, home))
+    given, others = row.arranged(operands, options)
+    if row.family != "conversion":
+        given = without_lists(name, given, form, home, inplace=inplace)
+    if others.get("alpha") is not None:
+        others["alpha"] = factor_of(others["alpha"])
+    left = {key: raw_option(others[key]) for key in _COMPUTED_WITH if others.get(key) is not None}
+    named = named_of(row, others)
+    return CallArguments(given, {**others, **left} if named is not NOTHING else others, named)
+
+
+def raw_option(option: Any) -> Any:
+    """An option in the form that the backend takes."""
+    return option._array if isinstance(option, Tensor) else option
+
+
+# Checks that the arrays of a declared op are on one device.
+
+
+def check_devices(row: Op, arrays: Sequence[Any]) -> None:
+    """Raises UsageError if a declared op that needs one device gets arrays on two.
+
+    castwise's own ops are left to the backend, which knows what it can combine. Numbers have no
+    device, and neither do arrays that do not name one.
+    """
+    if row.family != "declared" or not row.switches.same_device:
+        return
+    found = dict.fromkeys(str(a.device) for a in arrays if getattr(a, "device", None) is not None)
+    if len(found) > 1:
+        first, second = list(found)[:2]
+        raise UsageError(
+            f"{row.name} got arrays on {first} and on {second}: move them to one device, or "
+            "declare it with same_device=False."
+        )
+
+
+# Casts the inputs of an op as decided, for kernels that castwise does not call.
+
+
+def cast_inputs(decision: Decision, operands: Sequence[Any]) -> tuple[Any, ...]:
+    """The operands, cast for the op: arrays stay arrays and tensors stay tensors. A Python number
+    becomes a 0-d array or tensor, and None stays None.
+
+    Raises UsageError if they are not the operands of the decision.
+    """
+    question = decision.question
+    if len(operands) != len(question.operands):
+        raise UsageError(f"{question} has {len(question.operands)} operands, not {len(operands)}.")
+    seen = [described(operand, question.dialect, sees_values=False) for operand in operands]
+    for given, asked in zip(seen, question.operands, strict=True):
+        _check(given, asked, decision)
+    backend = common_backend(operands, seen)
+    steps = steps_of(decision, question.op.name)
+    there = [(o, d) for o, d in zip(operands, seen, strict=True) if o is not None]
+    entering = [entry and entry.dtype for entry in steps.entries]
+    arrays = [raw(o, backend, d, dtype) for (o, d), dtype in zip(there, entering, strict=True)]
+    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
+    entered = iter(steps.enter(arrays, backend))
+    cast = [None if o is None else _array(next(entered), decision, backend) for o in operands]
+    return tuple([wrapped(a, kinds[0]) if kinds and a is not None else a for a in cast])
+
+
+def _array(entered: Any, decision: Decision, backend: Any) -> Any:
+    """The operand as an array: some backends compute with plain numbers."""
+    if backend.owns(entered):
+        return entered
+    return backend.make(entered, decision.compute, copy=None, device=None)
+
+
+def _check(given: Operand, asked: Operand, decision: Decision) -> None:
+    if given.dtype is not asked.dtype or given.kind != asked.kind:
+        raise UsageError(
+            f"the decision is about {decision.question}, but {given} is not {asked}: get a "
+            "decision for these operands, cw.resolve(...)."
+        )

@@ -1,0 +1,206 @@
+"""The fast path of operators: computations looked up by the kinds of two tensors, or of a tensor
+and a number. While anything watches, nothing is found, so that watching costs nothing when it is
+off."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from castwise.arrays import handed
+from castwise.arrays.backend import Kind
+from castwise.catalog.dialects import chosen_dialect, when_default_changes
+from castwise.engine.decision import Decision
+
+if TYPE_CHECKING:
+    from castwise.arrays.backend import Backend
+    from castwise.arrays.tensor import Tensor
+
+Binary: TypeAlias = "Callable[[Any, Any], Tensor]"
+
+
+class KnownResult(Protocol):
+    """How a result is computed from raw arrays, and the kind it has."""
+
+    @property
+    def run(self) -> Callable[..., Any]:
+        """The function that computes the raw result."""
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the result."""
+
+
+_MOST_KNOWN = 1 << 14
+_MOST_NUMBERS = 1 << 12
+_by_kinds: dict[tuple[object, ...], KnownResult] = {}
+# With a number that is already converted. They have a table of their own, which they cannot fill
+# at the cost of anything else, because a program may compute with a new number each time.
+# None: the number came once.
+_by_number: dict[tuple[object, ...], KnownResult | None] = {}
+_NONE: dict[tuple[object, ...], Any] = {}
+known: dict[tuple[object, ...], KnownResult] = _by_kinds  # _NONE while anything watches
+numbers: dict[tuple[object, ...], KnownResult | None] = _by_number  # the same
+context = chosen_dialect.get
+_new = object.__new__
+_tensor: type[Any]  # the class of results: a variable is a tensor too, but never a result
+
+
+def results_are(tensor: type[Any]) -> None:
+    """Sets the class of results, which itself depends on this module."""
+    global _tensor
+    _tensor = tensor
+
+
+def remember(key: tuple[object, ...], computation: KnownResult) -> None:
+    """Caches a computation for the next operands of these kinds."""
+    if len(_by_kinds) >= _MOST_KNOWN:
+        _by_kinds.clear()
+    _by_kinds[key] = computation
+
+
+def remember_number(key: tuple[object, ...], computation: KnownResult | None) -> None:
+    """Caches a computation with a number for the next time that the same number comes, or only that
+    it came."""
+    if len(_by_number) >= _MOST_NUMBERS:
+        _by_number.clear()
+    _by_number[key] = computation
+
+
+def forget_all() -> None:
+    """Drops every computation."""
+    _by_kinds.clear()
+    _by_number.clear()
+
+
+when_default_changes(forget_all)
+
+
+def binary(op: str) -> Binary:
+    """The operator of an op, such as `x + y`; fast if both are tensors of known kinds."""
+
+    def operator(first: Any, second: Any) -> Any:
+        if type(second) is _tensor:  # inlined, because one more call would be slower
+            found = known.get((op, context(), first._kind, second._kind))
+            if found is not None:
+                result: Any = _new(_tensor)
+                result._array = found.run(first._array, second._array)
+                result._kind = found.kind
+                return result
+        return handed.calls.operator(op, first, second)
+
+    return operator
+
+
+class Watcher(Protocol):
+    """An observer that is notified of each op."""
+
+    def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
+        """Called for each op, with the decision, the raw operands and the raw result."""
+
+
+_watchers: ContextVar[tuple[Watcher, ...]] = ContextVar("castwise watchers", default=())
+_lock = threading.Lock()
+blocks = 0  # how many blocks watch, in all threads
+
+
+def watchers() -> tuple[Watcher, ...]:
+    """The watchers of this thread or asyncio task."""
+    return _watchers.get()
+
+
+@contextmanager
+def watched_by(watcher: Watcher, *, alone: bool = False) -> Iterator[None]:
+    """Notifies a watcher of every op of this thread or asyncio task in the block; outer watchers
+    are notified too, unless `alone`."""
+    global known, numbers, blocks
+    token = _watchers.set((watcher,) if alone else (*_watchers.get(), watcher))
+    with _lock:
+        blocks += 1
+        known = numbers = _NONE
+    try:
+        yield
+    finally:
+        _watchers.reset(token)
+        with _lock:
+            blocks -= 1
+            if not blocks:
+                known, numbers = _by_kinds, _by_number
+
+
+# Tensors inside a trace: state has an array of the graph there, and its own array elsewhere.
+
+
+@dataclass(slots=True)
+class TracedState:
+    """The array and kind of a tensor inside a trace."""
+
+    array: Any
+    kind: Kind
+
+
+class Trace(Protocol):
+    """A recorder of the ops of a function."""
+
+    @property
+    def backend(self) -> Backend:
+        """The backend whose arrays belong to this trace."""
+
+    def held(self, tensor: Tensor) -> TracedState:
+        """The array and kind of a state tensor inside this trace."""
+
+    def made(self, tensor: Tensor) -> None:
+        """Called when a tensor is made inside this trace."""
+
+    def writing(self, tensor: Tensor, values: Iterable[Any]) -> None:
+        """Called before values are written to a tensor."""
+
+
+_trace: ContextVar[Trace | None] = ContextVar("castwise trace", default=None)
+_tracing_lock = threading.Lock()
+running = 0  # the number of running traces in all threads; at 0, tensors skip the lookup
+
+
+@contextmanager
+def traced_by(trace: Trace) -> Iterator[None]:
+    """Makes a trace the current one of this thread or asyncio task in the block."""
+    global running
+    token = _trace.set(trace)
+    with _tracing_lock:
+        running += 1
+    try:
+        yield
+    finally:
+        _trace.reset(token)
+        with _tracing_lock:
+            running -= 1
+
+
+def held(tensor: Tensor) -> TracedState | None:
+    """The array and kind of a tensor inside the current trace; None if there is no trace."""
+    trace = _trace.get()
+    return None if trace is None else trace.held(tensor)
+
+
+def backend_here() -> Backend | None:
+    """The backend of the current trace; None if there is no trace."""
+    trace = _trace.get()
+    return None if trace is None else trace.backend
+
+
+def made(tensor: Tensor) -> None:
+    """Notifies the current trace, if any, of a new tensor."""
+    trace = _trace.get()
+    if trace is not None:
+        trace.made(tensor)
+
+
+def writing(tensor: Tensor, *values: Any) -> None:
+    """Notifies the current trace, if any, that a tensor is about to be written to."""
+    trace = _trace.get()
+    if trace is not None:
+        trace.writing(tensor, values)

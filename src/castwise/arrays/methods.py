@@ -1,0 +1,722 @@
+"""All methods of a tensor except operators and in-place methods."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
+
+from castwise.arrays import handed
+from castwise.arrays.backend import Kind
+from castwise.arrays.method_rows import Pairs, Reductions, Unary
+from castwise.arrays.spelling import (
+    Axes,
+    Operand,
+    Sizes,
+    axis_of,
+    dtype_in,
+    given,
+    numbers,
+    place,
+    reduced,
+    rules_of,
+)
+from castwise.catalog.dialects import dialect_named, dialects
+from castwise.errors import UsageError
+from castwise.vocab.ops import OPS
+
+if TYPE_CHECKING:
+    from castwise.arrays.tensor import Tensor
+    from castwise.vocab.dtypes import DType
+
+# Methods that a tensor does not have, or only in some dialects: the error says what to write.
+
+
+class NoMethod:
+    """A placeholder for a method that tensors lack: its error says how to apply the op."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def is_method_of(self, tensor: Any) -> bool:
+        """Whether a tensor has the method after all."""
+        return False
+
+    def __get__(self, tensor: Any, owner: type) -> Any:
+        raise AttributeError(
+            f"a {owner.__name__} has no attribute {self._name!r}: use "
+            f"cw.apply({self._name!r}, x), or a function of castwise.array_api."
+        )
+
+
+class OpsAreNoMethods:
+    """A class with a placeholder for each op that is not a method, whose error says how to apply
+    it.
+
+    There is one attribute per op, because `__getattr__` would slow down every attribute.
+    """
+
+    __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name in OPS.keys() - set(dir(cls)):
+            setattr(cls, name, NoMethod(name))
+
+    def __dir__(self) -> list[str]:
+        absent = {
+            name
+            for owner in type(self).__mro__
+            for name, attribute in vars(owner).items()
+            if isinstance(attribute, NoMethod) and not attribute.is_method_of(self)
+        }
+        return sorted(set(super().__dir__()) - absent)
+
+
+# Methods that copy, cast and move a tensor as a whole, and facts about it.
+
+
+class Conversions:
+    """The methods of a tensor that copy and move it, and facts about it."""
+
+    __slots__ = ()
+    _array: Any
+    _kind: Kind
+
+    if TYPE_CHECKING:
+
+        @property
+        def dtype(self) -> DType: ...
+        @property
+        def size(self) -> int: ...
+        @property
+        def ndim(self) -> int: ...
+        @classmethod
+        def _of(cls, array: Any, kind: Kind) -> Tensor: ...
+        def to_device(self, device: Any) -> Tensor: ...
+        def fill_(self, value: Any) -> Tensor: ...
+        def numpy(self) -> Any: ...
+
+    def clone(self) -> Tensor:
+        """A copy of the tensor."""
+        array = self._kind.backend.make(self._array, None, copy=True, device=None)
+        return self._of(array, self._kind)
+
+    copy = clone
+
+    def fill(self, value: Any) -> None:
+        """Sets every element to a number or to the value of a 0-d tensor."""
+        self.fill_(value)
+
+    def tobytes(self) -> bytes:
+        """The elements as bytes."""
+        found: bytes = self.numpy().tobytes()
+        return found
+
+    def contiguous(self) -> Tensor:
+        """The tensor itself: how its elements lie in memory changes no result."""
+        return self._of(self._array, self._kind)
+
+    def cpu(self) -> Tensor:
+        """The same values on the CPU."""
+        return on_device(self, "cpu")
+
+    def numel(self) -> int:
+        """How many elements it has."""
+        return self.size
+
+    nelement = numel
+
+    def dim(self) -> int:
+        """How many dimensions it has."""
+        return self.ndim
+
+    ndimension = dim
+
+    @property
+    def itemsize(self) -> int:
+        """The size of an element in bytes."""
+        return self.dtype.itemsize
+
+    def element_size(self) -> int:
+        """The size of an element in bytes."""
+        return self.itemsize
+
+    def is_floating_point(self) -> bool:
+        """Whether its dtype is a float."""
+        return self.dtype.kind == "float"
+
+    def is_complex(self) -> bool:
+        """Whether its dtype is complex."""
+        return self.dtype.kind == "complex"
+
+
+def on_device(tensor: Any, device: Any) -> Tensor:
+    """The tensor on a device, itself if it is there."""
+    here = tensor.device
+    is_there = str(device) in (str(here), getattr(here, "platform", None))
+    found: Tensor = tensor if is_there else tensor.to_device(device)
+    return found
+
+
+# Methods that cast, with the names that they have in the dialect's framework.
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+_INSTEAD = {"to": "x.astype(dtype), or x.to_device(device)", "type_as": "x.astype(y.dtype)"}
+
+
+class _OfSomeDialects(NoMethod):
+    """A method of the tensors whose dialect's framework has one of this name."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function.__name__)
+        self._function = function
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = self._function.__name__ = name
+        self._function.__qualname__ = f"{owner.__name__}.{name}"
+
+    def is_method_of(self, tensor: Any) -> bool:
+        return self._name in tensor._kind.current_dialect.naming.dtypes_of_casts
+
+    def __get__(self, tensor: Any, owner: type) -> Any:
+        if tensor is None:
+            return self._function
+        if self.is_method_of(tensor):
+            return MethodType(self._function, tensor)
+        raise AttributeError(
+            f"a {owner.__name__} has no attribute {self._name!r} in "
+            f"{tensor._kind.current_dialect.name}: write {_instead(self._name)}."
+        )
+
+
+def _instead(name: str) -> str:
+    """What to write for a method that casts in another dialect."""
+    known = (dialect_named(other).naming.dtypes_of_casts.get(name) for other in dialects())
+    dtype = next(filter(None, known), None)
+    return f"x.astype({dtype!r})" if dtype else _INSTEAD[name]
+
+
+def _of_some_dialects(function: _Method) -> _Method:
+    return cast(_Method, _OfSomeDialects(function))
+
+
+def _casting(name: str) -> Callable[[Any], Tensor]:
+    """The method that casts to the dtype that the dialect's framework means by its name."""
+
+    def method(self: Any) -> Tensor:
+        dtype = self._kind.current_dialect.naming.dtypes_of_casts[name]
+        return self.astype(dtype, copy=False)  # type: ignore[no-any-return]
+
+    method.__doc__ = f"A cast to {name}, in dialects whose framework has this method."
+    return _of_some_dialects(method)
+
+
+@_of_some_dialects
+def _to(
+    self: Any, *wanted: Any, dtype: object = None, device: Any = None, copy: bool = False
+) -> Tensor:
+    """The values in another dtype, on another device, or both, as those of another tensor; in
+    dialects whose framework has this method."""
+    for thing in wanted:
+        if hasattr(thing, "_kind"):
+            dtype, device = thing.dtype, thing.device
+        elif (found := dtype_in(thing)) is not None:
+            dtype = found
+        else:
+            device = thing
+    held: Tensor = self.astype(self.dtype if dtype is None else dtype, copy=copy)
+    return held if device is None else on_device(held, device)
+
+
+@_of_some_dialects
+def _type_as(self: Any, other: Tensor) -> Tensor:
+    """The values in the dtype of another tensor, in dialects whose framework has this method."""
+    return self.astype(other.dtype, copy=False)  # type: ignore[no-any-return]
+
+
+class Casts:
+    """The methods of a tensor that cast, with the names of the dialect's framework."""
+
+    __slots__ = ()
+
+    bool = _casting("bool")
+    byte = _casting("byte")
+    char = _casting("char")
+    short = _casting("short")
+    int = _casting("int")
+    long = _casting("long")
+    half = _casting("half")
+    bfloat16 = _casting("bfloat16")
+    float = _casting("float")
+    double = _casting("double")
+    chalf = _casting("chalf")
+    cfloat = _casting("cfloat")
+    cdouble = _casting("cdouble")
+    to = _to
+    type_as = _type_as
+
+
+# Methods that compute, and whose arguments are not those of an op.
+
+
+class Computing:
+    """The methods of a tensor that compute with more than an op's own arguments."""
+
+    __slots__ = ()
+    _array: Any
+    _kind: Kind
+
+    if TYPE_CHECKING:
+
+        @property
+        def ndim(self) -> int: ...
+        @classmethod
+        def _of(cls, array: Any, kind: Kind) -> Tensor: ...
+        def moveaxis(self, source: Any, destination: Any) -> Tensor: ...
+
+    @property
+    def real(self) -> Tensor:
+        """The real part of each element."""
+        return handed.calls.op("real", self)
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary part of each element."""
+        return handed.calls.op("imag", self)
+
+    def conj(self) -> Tensor:
+        """The complex conjugate of each element; a real tensor is unchanged."""
+        is_complex = self._kind.dtype.kind == "complex"
+        return handed.calls.op("conj", self) if is_complex else self._of(self._array, self._kind)
+
+    conjugate = conj
+
+    def round(self, decimals: int = 0) -> Tensor:
+        """The nearest integer, or number with so many decimals, in the same dtype."""
+        return handed.calls.rounded(self, decimals)
+
+    def mm(self, other: Tensor) -> Tensor:
+        """The product of two matrices."""
+        if self.ndim != 2 or other.ndim != 2:
+            raise UsageError(
+                f"mm takes two matrices, not {self.ndim} and {other.ndim} dimensions: use matmul."
+            )
+        return handed.calls.op("matmul", self, other)
+
+    def norm(
+        self, p: float | str | None = 2, axis: Axes = None, keepdims: bool = False, *,
+        dim: Axes = None, keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The vector norm of order p; by default the square root of the sum of squares."""
+        options = reduced(axis, keepdims, dim, keepdim)
+        if p in (2, None, "fro"):
+            return handed.calls.op("norm", self, **options)
+        return handed.calls.function("linalg.vector_norm", self, ord=p, **options)
+
+    def diff(
+        self, n: int = 1, axis: int | None = None, *, dim: int | None = None,
+        prepend: Tensor | None = None, append: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The differences of neighbours along a dimension, taken n times."""
+        along = axis_of(axis, dim, -1)
+        return handed.calls.function("diff", self, n=n, axis=along, prepend=prepend, append=append)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+        """The elements on a diagonal of two dimensions, as the last dimension."""
+        matrices = self.moveaxis((axis1, axis2), (-2, -1))
+        return handed.calls.function("linalg.diagonal", matrices, offset=offset)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+        """The sum of the elements on a diagonal."""
+        matrices = self.moveaxis((axis1, axis2), (-2, -1))
+        return handed.calls.function("linalg.trace", matrices, offset=offset)
+
+    def tril(self, k: int = 0, *, diagonal: int | None = None) -> Tensor:
+        """The lower triangle of matrices; the other elements are 0."""
+        return handed.calls.function("tril", self, k=k if diagonal is None else diagonal)
+
+    def triu(self, k: int = 0, *, diagonal: int | None = None) -> Tensor:
+        """The upper triangle of matrices; the other elements are 0."""
+        return handed.calls.function("triu", self, k=k if diagonal is None else diagonal)
+
+    def det(self) -> Tensor:
+        """The determinants of matrices."""
+        return handed.calls.function("linalg.det", self)
+
+    def inverse(self) -> Tensor:
+        """The inverses of matrices."""
+        return handed.calls.function("linalg.inv", self)
+
+    def matrix_power(self, n: int) -> Tensor:
+        """The products of matrices with themselves."""
+        return handed.calls.function("linalg.matrix_power", self, n)
+
+
+# Methods that move elements or select some, and compute nothing.
+
+
+class Layout:
+    """The methods of a tensor that give its elements another shape or order."""
+
+    __slots__ = ()
+    _array: Any
+    _kind: Kind
+
+    if TYPE_CHECKING:
+
+        @property
+        def shape(self) -> tuple[int, ...]: ...
+        @property
+        def ndim(self) -> int: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
+
+    def reshape(self, *shape: Sizes, copy: bool | None = None) -> Tensor:
+        """The elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
+        return handed.calls.function("reshape", self, numbers(shape), copy=copy)
+
+    def view(self, *shape: Sizes) -> Tensor:
+        """The elements in another shape, `x.view(2, 3)`; it does not reinterpret their bits."""
+        wanted = numbers(shape)
+        if any(dtype_in(size) for size in wanted):
+            raise UsageError("view takes sizes: to cast to another dtype, write x.astype(dtype).")
+        return self.reshape(wanted)
+
+    def reshape_as(self, other: Tensor) -> Tensor:
+        """The elements in the shape of another tensor."""
+        return self.reshape(other.shape)
+
+    view_as = reshape_as
+
+    def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+        """The elements in one dimension, or with some neighbouring dimensions joined.
+
+        It is a copy if it is one in the dialect's framework.
+        """
+        ndim, is_copied = self.ndim, rules_of(self).flatten == "copied"
+        if not ndim:
+            return self.reshape((1,), copy=is_copied or None)
+        first, last = place(start_dim, ndim), place(end_dim, ndim)
+        joined = -1 if 0 not in self.shape else math.prod(self.shape[first : last + 1])
+        shape = (*self.shape[:first], joined, *self.shape[last + 1 :])
+        return self.reshape(shape, copy=is_copied or None)
+
+    def ravel(self) -> Tensor:
+        """The elements in one dimension."""
+        return self.reshape((-1,))
+
+    def permute(self, *dims: Sizes) -> Tensor:
+        """The tensor with its dimensions in another order: `x.permute(1, 0)`."""
+        return handed.calls.function("permute_dims", self, axes=numbers(dims))
+
+    def transpose(
+        self, *axes: Sizes | None, dim0: int | None = None, dim1: int | None = None
+    ) -> Tensor:
+        """The tensor with its dimensions in another order; without arguments, in reverse.
+
+        Two numbers are the dimensions to swap, if they are in the dialect's framework; otherwise
+        all dimensions are given. `swapaxes` and `permute` mean the same in all dialects.
+        """
+        if dim0 is not None and dim1 is not None:
+            return self.swapaxes(dim0, dim1)
+        given = numbers([axis for axis in axes if axis is not None])
+        order = given or tuple(range(self.ndim))[::-1]
+        if len(axes) == 2 and rules_of(self).transpose == "swaps":
+            return self.swapaxes(*order)
+        if len(order) != self.ndim:
+            raise UsageError(
+                f"transpose takes the new order of all {self.ndim} dimensions in "
+                f"{self._kind.current_dialect.name}, not {order}: to swap two, write "
+                "x.swapaxes(0, 1)."
+            )
+        return self.permute(order)
+
+    def t(self) -> Tensor:
+        """The transpose of a matrix; a vector is unchanged."""
+        if self.ndim > 2:
+            raise UsageError(f"t() transposes a matrix, not {self.ndim} dimensions: use permute.")
+        return self.transpose()
+
+    def swapaxes(self, axis0: int, axis1: int) -> Tensor:
+        """The tensor with two dimensions swapped."""
+        order = list(range(self.ndim))
+        first, second = place(axis0, self.ndim), place(axis1, self.ndim)
+        order[first], order[second] = second, first
+        return self.permute(order)
+
+    swapdims = swapaxes
+
+    def moveaxis(self, source: Sizes, destination: Sizes) -> Tensor:
+        """The tensor with some dimensions moved to other positions."""
+        return handed.calls.function("moveaxis", self, source, destination)
+
+    movedim = moveaxis
+
+    def squeeze(self, axis: Axes = None, *, dim: Axes = None) -> Tensor:
+        """The tensor without all dimensions of length 1, or without the given ones."""
+        asked = axis_of(axis, dim)
+        if asked is None:
+            gone = [n for n, size in enumerate(self.shape) if size == 1]
+        else:
+            gone = [place(n, self.ndim) for n in ((asked,) if isinstance(asked, int) else asked)]
+            if rules_of(self).squeeze == "kept":
+                gone = [n for n in gone if self.shape[n] == 1]
+        if not gone:
+            return self.reshape(self.shape)
+        return handed.calls.function("squeeze", self, axis=tuple(gone))
+
+    def unsqueeze(self, axis: int | None = None, *, dim: int | None = None) -> Tensor:
+        """The tensor with a new dimension of length 1 at a position."""
+        return handed.calls.function("expand_dims", self, axis=axis_of(axis, dim, 0))
+
+    def expand_dims(self, axis: Sizes = 0) -> Tensor:
+        """The tensor with new dimensions of length 1 at some positions."""
+        return handed.calls.function("expand_dims", self, axis=axis_of(axis, None))
+
+    def broadcast_to(self, *shape: Sizes) -> Tensor:
+        """The tensor in a larger shape, with its elements repeated."""
+        return handed.calls.function("broadcast_to", self, numbers(shape))
+
+    def expand(self, *sizes: Sizes) -> Tensor:
+        """The tensor in a larger shape, with its elements repeated; -1 keeps a size."""
+        wanted = numbers(sizes)
+        new = len(wanted) - self.ndim
+        if new < 0 or -1 in wanted[:new]:
+            raise UsageError(f"expand{wanted} gives no size for a new dimension, or too few sizes.")
+        pairs = zip(wanted[new:], self.shape, strict=True)
+        kept = [have if size == -1 else size for size, have in pairs]
+        return self.broadcast_to((*wanted[:new], *kept))
+
+    def expand_as(self, other: Tensor) -> Tensor:
+        """The tensor in the shape of another, with its elements repeated."""
+        return self.broadcast_to(other.shape)
+
+    def flip(self, *axis: Sizes, dims: Axes = None) -> Tensor:
+        """The elements in the opposite order, in all dimensions or some."""
+        asked = numbers(axis) if axis else axis_of(None, dims)
+        return handed.calls.function("flip", self, axis=asked)
+
+    def roll(self, shifts: Sizes, axis: Axes = None, *, dims: Axes = None) -> Tensor:
+        """The elements shifted; those beyond the end reappear at the start."""
+        shift, along = axis_of(shifts, None), axis_of(axis, dims)
+        return handed.calls.function("roll", self, shift=shift, axis=along)
+
+    def tile(self, *repetitions: Sizes) -> Tensor:
+        """The whole tensor several times along each dimension."""
+        return handed.calls.function("tile", self, numbers(repetitions))
+
+    def repeat(self, *repeats: Any, axis: int | None = None) -> Tensor:
+        """Each element several times, `x.repeat(2, axis=0)`, or the whole tensor, `x.repeat(2, 1)`,
+        as in the dialect's framework. `repeat_interleave` and `tile` mean the same in all dialects.
+        """
+        if rules_of(self).repeat == "whole" and axis is None:
+            return self.tile(*repeats)
+        along = repeats[1] if len(repeats) == 2 else axis
+        return self.repeat_interleave(repeats[0], along)
+
+    def repeat_interleave(
+        self, repeats: Any, axis: int | None = None, *, dim: int | None = None
+    ) -> Tensor:
+        """Each element several times, along a dimension or of all elements in one."""
+        along = axis_of(axis, dim)
+        times = handed.calls.tensor_like(repeats, self) if isinstance(repeats, list) else repeats
+        flat = self.reshape((-1,)) if along is None else self
+        return handed.calls.function("repeat", flat, times, axis=along or 0)
+
+    def split(
+        self, sizes: Sizes, axis: int | None = None, *, dim: int | None = None
+    ) -> tuple[Tensor, ...]:
+        """The parts of the tensor along a dimension.
+
+        `sizes` is the length of each part, or the number of parts, as in the dialect's framework; a
+        list names the length of each part. `chunk` means the same in all dialects.
+        """
+        along = place(axis_of(axis, dim, 0), self.ndim)
+        whole = self.shape[along]
+        if isinstance(sizes, int) and sizes < 1:
+            raise UsageError(f"split needs a number above 0, not {sizes}.")
+        if not isinstance(sizes, int):
+            if sum(sizes) != whole:
+                raise UsageError(f"the lengths {tuple(sizes)} do not add up to {whole}.")
+            return self._parts(sizes, along)
+        if rules_of(self).split == "parts":
+            if whole % sizes:
+                raise UsageError(f"{whole} does not divide into {sizes} equal parts: use chunk.")
+            return self._parts([whole // sizes] * sizes, along)
+        return self._parts([min(sizes, whole - n) for n in range(0, whole, sizes)] or [0], along)
+
+    def chunk(
+        self, chunks: int, axis: int | None = None, *, dim: int | None = None
+    ) -> tuple[Tensor, ...]:
+        """At most so many parts of the tensor along a dimension; only the last may be shorter."""
+        along = place(axis_of(axis, dim, 0), self.ndim)
+        whole = self.shape[along]
+        if chunks < 1:
+            raise UsageError(f"chunk needs a number above 0, not {chunks}.")
+        size = max(-(-whole // chunks), 1)
+        return self._parts([min(size, whole - n) for n in range(0, whole, size)] or [0], along)
+
+    def _parts(self, lengths: Sequence[int], axis: int) -> tuple[Tensor, ...]:
+        """Neighbouring parts of these lengths along a dimension."""
+        found, start = [], 0
+        for length in lengths:
+            found.append(self[(slice(None),) * axis + (slice(start, start + length),)])
+            start += length
+        return tuple(found)
+
+    def unbind(self, axis: int | None = None, *, dim: int | None = None) -> tuple[Tensor, ...]:
+        """The slices of the tensor along a dimension."""
+        found: Any = handed.calls.function("unstack", self, axis=axis_of(axis, dim, 0))
+        return tuple(found)
+
+
+# Methods that search, sort and pick elements.
+
+
+class ValuesAndIndices(NamedTuple):
+    """Some elements of a tensor, and where they were along a dimension."""
+
+    values: Tensor
+    indices: Tensor
+
+
+class Selecting:
+    """The methods of a tensor that search, sort and pick elements."""
+
+    __slots__ = ()
+    _array: Any
+    _kind: Kind
+
+    if TYPE_CHECKING:
+
+        @property
+        def shape(self) -> tuple[int, ...]: ...
+        def astype(self, dtype: object) -> Tensor: ...
+        def reshape(self, *shape: Any) -> Tensor: ...
+        def __setitem__(self, key: Any, value: Any) -> None: ...
+
+    def max(
+        self, axis: Axes | Tensor = None, keepdims: bool = False, *,
+        initial: Operand | None = None, where: Tensor | None = None,
+        dim: Axes = None, keepdim: bool | None = None,
+    ) -> Any:  # fmt: skip
+        """The largest element; along one dimension also the indices, if the dialect's framework
+        gives them: a pair `(values, indices)`. `amax` gives the values in all dialects.
+
+        With a tensor it is `maximum`.
+        """
+        options = reduced(None if hasattr(axis, "_kind") else axis, keepdims, dim, keepdim)
+        return self._extreme("max", axis, options, given(initial=initial, where=where))
+
+    def min(
+        self, axis: Axes | Tensor = None, keepdims: bool = False, *,
+        initial: Operand | None = None, where: Tensor | None = None,
+        dim: Axes = None, keepdim: bool | None = None,
+    ) -> Any:  # fmt: skip
+        """The smallest element; along one dimension also the indices, if the dialect's framework
+        gives them: a pair `(values, indices)`. `amin` gives the values in all dialects.
+
+        With a tensor it is `minimum`.
+        """
+        options = reduced(None if hasattr(axis, "_kind") else axis, keepdims, dim, keepdim)
+        return self._extreme("min", axis, options, given(initial=initial, where=where))
+
+    def _extreme(self, op: str, other: Any, options: dict[str, Any], limits: dict[str, Any]) -> Any:
+        if hasattr(other, "_kind"):
+            return handed.calls.op(f"{op}imum", self, other)
+        values = handed.calls.op(op, self, **options, **limits)
+        if options["axis"] is None or rules_of(self).extremes == "values":
+            return values
+        if not isinstance(options["axis"], int):
+            raise UsageError(
+                f"{op} gives indices in {self._kind.current_dialect.name}, so it takes one "
+                f"dimension: write a{op} for several."
+            )
+        # A framework may have these indices for booleans and yet no argmax of them.
+        counted = self if self._kind.dtype.kind != "bool" else self.astype("uint8")
+        return ValuesAndIndices(values, handed.calls.op(f"arg{op}", counted, **options))
+
+    def median(
+        self, axis: int | None = None, keepdims: bool = False, *,
+        dim: int | None = None, keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The middle element, or the mean of the middle two.
+
+        Raises UsageError along a dimension if the dialect's framework also gives indices.
+        """
+        options = reduced(axis, keepdims, dim, keepdim)
+        if options["axis"] is not None and rules_of(self).extremes != "values":
+            raise UsageError(
+                f"median along a dimension gives indices in {self._kind.current_dialect.name}, "
+                "which castwise does not: for the values, write cw.apply('median', x, axis=0)."
+            )
+        return handed.calls.op("median", self, **options)
+
+    def sort(
+        self, axis: int | None = None, descending: bool = False, *,
+        stable: bool = True, dim: int | None = None,
+    ) -> Any:  # fmt: skip
+        """The elements, sorted along a dimension, as in the dialect's framework: a new tensor, the
+        pair `(values, indices)`, or None, and the tensor itself is sorted.
+        """
+        options = {"axis": axis_of(axis, dim, -1), "descending": descending, "stable": stable}
+        rule = rules_of(self).sort
+        values = handed.calls.function("sort", self, **options)
+        if rule == "values and indices":
+            return ValuesAndIndices(values, handed.calls.function("argsort", self, **options))
+        if rule == "values":
+            return values
+        self[...] = values
+        return None
+
+    def argsort(
+        self, axis: int | None = None, descending: bool = False, *,
+        stable: bool = True, dim: int | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The indices that sort the elements along a dimension."""
+        return handed.calls.function(
+            "argsort", self, axis=axis_of(axis, dim, -1), descending=descending, stable=stable
+        )
+
+    def nonzero(self, *, as_tuple: bool | None = None) -> Any:
+        """The indices of all nonzero elements, as in the dialect's framework: an array per
+        dimension, or one array with a row per element. `as_tuple` chooses.
+        """
+        is_split = rules_of(self).nonzero == "by dimension" if as_tuple is None else as_tuple
+        found: Any = handed.calls.function("nonzero", self)
+        return found if is_split else handed.calls.function("stack", list(found), axis=1)
+
+    def take(self, indices: Any, axis: int | None = None, *, dim: int | None = None) -> Tensor:
+        """The slices at some indices of a dimension, or of all elements in one."""
+        along = axis_of(axis, dim)
+        source = self.reshape((-1,)) if along is None else self
+        along = place(along or 0, len(source.shape))
+        places = handed.calls.tensor_like(indices, self)
+        found = handed.calls.function("take", source, places.reshape((-1,)), axis=along)
+        return found.reshape((*source.shape[:along], *places.shape, *source.shape[along + 1 :]))
+
+    def index_select(self, dim: int, index: Any) -> Tensor:
+        """The slices at some indices of a dimension."""
+        return self.take(index, dim)
+
+    def take_along_dim(self, indices: Tensor, dim: int = -1) -> Tensor:
+        """The elements at the indices in another tensor, one per element of it."""
+        return handed.calls.function("take_along_axis", self, indices, axis=dim)
+
+    def where(self, condition: Any, other: Operand) -> Tensor:
+        """The elements where a condition holds, and those of the other operand elsewhere."""
+        return handed.calls.op("where", condition, self, other)
+
+    def searchsorted(
+        self, v: Any, side: Literal["left", "right"] = "left", sorter: Tensor | None = None
+    ) -> Tensor:
+        """The positions where elements would be inserted into this sorted tensor."""
+        sought = handed.calls.tensor_like(v, self) if isinstance(v, list) else v
+        return handed.calls.function("searchsorted", self, sought, side=side, sorter=sorter)
+
+
+class Methods(Unary, Pairs, Reductions, Computing, Layout, Selecting, Conversions, Casts):
+    """The methods of a tensor, with the names that they have in several frameworks."""
+
+    __slots__ = ()

@@ -1,0 +1,526 @@
+"""The operators of a tensor, and its in-place methods: each is an op of the engine."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+
+from castwise.arrays import handed
+from castwise.arrays.backend import Backend, Kind, backend_named, backend_names
+from castwise.arrays.fast_path import Binary, binary
+from castwise.errors import UsageError
+from castwise.vocab.ops import OPS
+
+if TYPE_CHECKING:
+    from castwise.arrays.tensor import Tensor
+
+Unary: TypeAlias = "Callable[[Any], Tensor]"
+Method: TypeAlias = "Callable[..., Tensor]"
+
+
+def reflected(op: str) -> Binary:
+    """The operator of an op whose second operand is the tensor."""
+    return lambda self, other: handed.calls.operator(op, other, self)
+
+
+def unary(op: str) -> Unary:
+    """The operator of an op with one operand."""
+    return lambda self: handed.calls.unary(op, self)
+
+
+def _power(operator: Binary) -> Method:
+    """The operator `x ** y`, which Python also calls for pow(x, y, z)."""
+
+    def power(self: Any, other: Any, modulo: Any = None) -> Tensor:
+        if modulo is not None:
+            raise TypeError("pow(x, y, z) is for Python's ints: write x**y % z.")
+        return operator(self, other)
+
+    return power
+
+
+def augmented(op: str) -> Binary:
+    """The operator `x += y` of an op."""
+
+    def operator(self: Any, other: Any) -> Any:
+        return handed.calls.augmented(op, self, other)
+
+    return operator
+
+
+def in_place(op: str) -> Method:
+    """The method of an op that writes its result into the tensor."""
+
+    def method(self: Any, *others: Any, **options: Any) -> Any:
+        return handed.calls.in_place(op, self, *others, **options)
+
+    method.__name__ = f"{op}_"
+    method.__doc__ = f"`{op}` in place; returns the tensor itself."
+    return method
+
+
+class Operators:
+    """The operators of a tensor that give a new one, each in its operator form."""
+
+    __slots__ = ()
+
+    __add__ = binary("add")
+    __sub__ = binary("sub")
+    __mul__ = binary("mul")
+    __truediv__ = binary("div")
+    __floordiv__ = binary("floor_divide")
+    __mod__ = binary("remainder")
+    __pow__ = _power(binary("pow"))
+    __matmul__ = binary("matmul")
+    __and__ = binary("bitwise_and")
+    __or__ = binary("bitwise_or")
+    __xor__ = binary("bitwise_xor")
+    __lshift__ = binary("bitwise_left_shift")
+    __rshift__ = binary("bitwise_right_shift")
+
+    __radd__ = reflected("add")
+    __rsub__ = reflected("sub")
+    __rmul__ = reflected("mul")
+    __rtruediv__ = reflected("div")
+    __rfloordiv__ = reflected("floor_divide")
+    __rmod__ = reflected("remainder")
+    __rpow__ = reflected("pow")
+    __rmatmul__ = reflected("matmul")
+    __rand__ = reflected("bitwise_and")
+    __ror__ = reflected("bitwise_or")
+    __rxor__ = reflected("bitwise_xor")
+    __rlshift__ = reflected("bitwise_left_shift")
+    __rrshift__ = reflected("bitwise_right_shift")
+
+    __eq__ = binary("eq")  # type: ignore[assignment]
+    __ne__ = binary("ne")  # type: ignore[assignment]
+    __lt__ = binary("lt")
+    __le__ = binary("le")
+    __gt__ = binary("gt")
+    __ge__ = binary("ge")
+    __hash__ = None  # type: ignore[assignment]
+
+    __neg__ = unary("neg")
+    __pos__ = unary("positive")
+    __abs__ = unary("abs")
+    __invert__ = unary("bitwise_not")
+
+
+class InPlace:
+    """The augmented operators, and a method for each op whose result may have the shape of its
+    first operand. An op that is not listed here gets its method from its row."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name, row in OPS.items():
+            is_fitting = row.keeps_shape and not row.is_condition_first
+            if is_fitting and not hasattr(cls, f"{name}_"):
+                setattr(cls, f"{name}_", in_place(name))
+
+    __iadd__ = augmented("add")
+    __isub__ = augmented("sub")
+    __imul__ = augmented("mul")
+    __itruediv__ = augmented("div")
+    __ifloordiv__ = augmented("floor_divide")
+    __imod__ = augmented("remainder")
+    __ipow__ = augmented("pow")
+    __imatmul__ = augmented("matmul")
+    __iand__ = augmented("bitwise_and")
+    __ior__ = augmented("bitwise_or")
+    __ixor__ = augmented("bitwise_xor")
+    __ilshift__ = augmented("bitwise_left_shift")
+    __irshift__ = augmented("bitwise_right_shift")
+
+    add_ = in_place("add")
+    sub_ = in_place("sub")
+    rsub_ = in_place("rsub")
+    mul_ = in_place("mul")
+    div_ = in_place("div")
+    floor_divide_ = in_place("floor_divide")
+    remainder_ = in_place("remainder")
+    fmod_ = in_place("fmod")
+    real_div_ = in_place("real_div")
+    multiply_no_nan_ = in_place("multiply_no_nan")
+    floor_div_ = in_place("floor_div")
+    truncate_div_ = in_place("truncate_div")
+    div_no_nan_ = in_place("div_no_nan")
+    pow_ = in_place("pow")
+    float_power_ = in_place("float_power")
+    addcmul_ = in_place("addcmul")
+    addcdiv_ = in_place("addcdiv")
+
+    eq_ = in_place("eq")
+    ne_ = in_place("ne")
+    lt_ = in_place("lt")
+    le_ = in_place("le")
+    gt_ = in_place("gt")
+    ge_ = in_place("ge")
+    isclose_ = in_place("isclose")
+
+    logical_and_ = in_place("logical_and")
+    logical_or_ = in_place("logical_or")
+    logical_xor_ = in_place("logical_xor")
+    logical_not_ = in_place("logical_not")
+
+    bitwise_and_ = in_place("bitwise_and")
+    bitwise_or_ = in_place("bitwise_or")
+    bitwise_xor_ = in_place("bitwise_xor")
+    bitwise_left_shift_ = in_place("bitwise_left_shift")
+    bitwise_right_shift_ = in_place("bitwise_right_shift")
+    bitwise_not_ = in_place("bitwise_not")
+
+    maximum_ = in_place("maximum")
+    minimum_ = in_place("minimum")
+    fmax_ = in_place("fmax")
+    fmin_ = in_place("fmin")
+
+    atan2_ = in_place("atan2")
+    hypot_ = in_place("hypot")
+    logaddexp_ = in_place("logaddexp")
+    logaddexp2_ = in_place("logaddexp2")
+    copysign_ = in_place("copysign")
+    nextafter_ = in_place("nextafter")
+    ldexp_ = in_place("ldexp")
+    heaviside_ = in_place("heaviside")
+    xlogy_ = in_place("xlogy")
+
+    clamp_ = in_place("clamp")
+    clamp_min_ = in_place("clamp_min")
+    clamp_max_ = in_place("clamp_max")
+    lerp_ = in_place("lerp")
+
+    abs_ = in_place("abs")
+    neg_ = in_place("neg")
+    positive_ = in_place("positive")
+    square_ = in_place("square")
+    conj_ = in_place("conj")
+    sign_ = in_place("sign")
+    floor_ = in_place("floor")
+    ceil_ = in_place("ceil")
+    round_ = in_place("round")
+    trunc_ = in_place("trunc")
+    relu_ = in_place("relu")
+    threshold_ = in_place("threshold")
+    real_ = in_place("real")
+    imag_ = in_place("imag")
+    angle_ = in_place("angle")
+
+    exp_ = in_place("exp")
+    exp2_ = in_place("exp2")
+    expm1_ = in_place("expm1")
+    log_ = in_place("log")
+    log2_ = in_place("log2")
+    log10_ = in_place("log10")
+    log1p_ = in_place("log1p")
+    sqrt_ = in_place("sqrt")
+    rsqrt_ = in_place("rsqrt")
+    sin_ = in_place("sin")
+    cos_ = in_place("cos")
+    tan_ = in_place("tan")
+    asin_ = in_place("asin")
+    acos_ = in_place("acos")
+    atan_ = in_place("atan")
+    sinh_ = in_place("sinh")
+    cosh_ = in_place("cosh")
+    tanh_ = in_place("tanh")
+    asinh_ = in_place("asinh")
+    acosh_ = in_place("acosh")
+    atanh_ = in_place("atanh")
+    sigmoid_ = in_place("sigmoid")
+    reciprocal_ = in_place("reciprocal")
+    cbrt_ = in_place("cbrt")
+    erf_ = in_place("erf")
+    degrees_ = in_place("degrees")
+    radians_ = in_place("radians")
+    gelu_ = in_place("gelu")
+    silu_ = in_place("silu")
+    softmax_ = in_place("softmax")
+    log_softmax_ = in_place("log_softmax")
+
+    isnan_ = in_place("isnan")
+    isinf_ = in_place("isinf")
+    isfinite_ = in_place("isfinite")
+    signbit_ = in_place("signbit")
+
+    cumsum_ = in_place("cumsum")
+    cumprod_ = in_place("cumprod")
+
+    matmul_ = in_place("matmul")
+
+
+# What the Array API standard, Python and libraries expect of an array object, except operators and
+# indexing.
+
+VERSION = "2025.12"
+# Earlier versions too: code written for them finds all their functions.
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
+
+
+class ArrayObject:
+    """The attributes and conversions of an array object, on a backend's array."""
+
+    __slots__ = ()
+    _array: Any
+    _kind: Kind
+
+    if TYPE_CHECKING:
+
+        @classmethod
+        def _of(cls, array: Any, kind: Kind) -> Tensor: ...
+        def item(self, *index: int) -> Any: ...
+        def swapaxes(self, axis0: int, axis1: int) -> Tensor: ...
+        def permute(self, *dims: Any) -> Tensor: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        """The functions of the standard on tensors; one namespace for all its versions.
+
+        Raises UsageError for an unknown version.
+        """
+        if api_version is not None and api_version not in VERSIONS:
+            raise UsageError(
+                f"castwise follows the standard up to version {VERSION}, not "
+                f"{str(api_version)[:40]!r}: leave out api_version, or use one of "
+                f"{', '.join(VERSIONS)}."
+            )
+        # Imported by name, because the namespace is built on tensors.
+        return importlib.import_module("castwise.array_api")
+
+    @property
+    def T(self) -> Tensor:  # noqa: N802 -- the standard's name
+        """The transpose of a matrix; what it is of another tensor, the dialect says.
+
+        Raises ValueError if its framework has none.
+        """
+        shape, rule = tuple(self._array.shape), self._kind.current_dialect.values.methods.transposed
+        if len(shape) == 2:
+            return self.mT
+        if rule == "refused":
+            raise ValueError(
+                f"T transposes a matrix, not a tensor of shape {shape}: use mT for a stack of "
+                "matrices, or permute."
+            )
+        if rule == "first two" and shape:
+            return self.swapaxes(1, 0)
+        return self.permute(*range(len(shape))[::-1])
+
+    @property
+    def mT(self) -> Tensor:  # noqa: N802 -- the standard's name
+        """The transpose of each matrix in the last two dimensions."""
+        if len(self._array.shape) < 2:
+            raise ValueError(
+                f"mT needs at least two dimensions, not the shape {tuple(self._array.shape)}."
+            )
+        return self._of(self._kind.backend.namespace.matrix_transpose(self._array), self._kind)
+
+    @property
+    def device(self) -> Any:
+        """The device that holds the values."""
+        from array_api_compat import device  # importing castwise imports nothing else
+
+        return device(self._array)
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
+        """The same values on another device of the backend."""
+        from array_api_compat import to_device
+
+        return self._of(to_device(self._array, device, stream=stream), self._kind)
+
+    def __dlpack__(
+        self,
+        /,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        given = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+        asked = {name: value for name, value in given.items() if value is not None}
+        return self._array.__dlpack__(**asked)  # older backends accept fewer of them
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+    def _number(self) -> Any:
+        """The one element of a 0-d tensor."""
+        if self._array.shape:
+            raise TypeError(
+                f"only a 0-d tensor converts to a Python number, not one of shape "
+                f"{tuple(self._array.shape)}: take an element, x[0], or reduce it."
+            )
+        return self.item()
+
+    def __bool__(self) -> bool:
+        return bool(self._number())
+
+    def __int__(self) -> int:
+        return int(self._number())
+
+    def __float__(self) -> float:
+        return float(self._number())
+
+    def __complex__(self) -> complex:
+        return complex(self._number())
+
+    def __index__(self) -> int:
+        dtype, shape = self._kind.dtype, tuple(self._array.shape)
+        if dtype.kind != "int" or shape:
+            raise TypeError(f"only a 0-d integer tensor can be an index, not {dtype}{list(shape)}.")
+        return int(self.item())
+
+    def __trunc__(self) -> Tensor:
+        raise TypeError(
+            "math.trunc(x) takes Python numbers: write cw.apply('trunc', x), or int(x)."
+        )
+
+    def __round__(self, ndigits: int | None = None) -> Tensor:
+        return handed.calls.round(self, ndigits)  # type: ignore[no-any-return]
+
+    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return handed.calls.divmod(self, other)  # type: ignore[no-any-return]
+
+    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return handed.calls.divmod(other, self)  # type: ignore[no-any-return]
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, arguments: Any, options: Any
+    ) -> Any:
+        return handed.calls.library_function(function, arguments, options)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return handed.calls.library_ufunc(ufunc, method, inputs, options)
+
+    def __format__(self, spec: str) -> str:
+        if spec and self._array.shape:
+            raise TypeError(
+                f"{spec!r} formats one number, not a tensor of shape {tuple(self._array.shape)}: "
+                "format its elements, or print it with np.printoptions."
+            )
+        return format(self.item(), spec) if spec else str(self)
+
+    def __len__(self) -> int:
+        if not self._array.shape:
+            raise TypeError("a 0-d tensor has no length.")
+        return int(self._array.shape[0])
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return (self[place] for place in range(len(self)))
+
+
+# Gradients of tensors, on the backends that record what they compute.
+
+
+@runtime_checkable
+class RecordsGradients(Protocol):
+    """A backend that records what it computes, and differentiates it afterwards."""
+
+    def requires_gradient(self, array: Any) -> bool:
+        """Whether a gradient reaches an array."""
+
+    def require_gradient(self, array: Any, required: bool) -> None:
+        """Marks an array, in place, as one whose gradient is needed."""
+
+    def go_back(self, array: Any, gradient: Any) -> None:
+        """Adds to the gradients of all arrays that one was computed from; `gradient` may be
+        None."""
+
+    def gradient_of(self, array: Any) -> Any:
+        """The accumulated gradient of an array, or None."""
+
+    def detached(self, array: Any) -> Any:
+        """An array of the same memory that no gradient reaches."""
+
+
+@runtime_checkable
+class DifferentiatesFunctions(Protocol):
+    """A backend that differentiates functions instead of recorded computations."""
+
+    differentiates_with: str  # the library's own function that does
+
+
+class Gradients:
+    """The part of a tensor that deals with gradients. A gradient has its tensor's dtype."""
+
+    __slots__ = ()
+    _array: Any
+    _kind: Kind
+
+    if TYPE_CHECKING:
+
+        @classmethod
+        def _of(cls, array: Any, kind: Kind) -> Tensor: ...
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether a gradient reaches it."""
+        backend = self._kind.backend
+        return isinstance(backend, RecordsGradients) and backend.requires_gradient(self._array)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Marks the tensor as one whose gradient is needed, and returns it.
+
+        Raises UsageError if the backend records no gradients.
+        """
+        recording(self._kind.backend).require_gradient(self._array, requires_grad)
+        return self
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that `backward` accumulated in the tensor.
+
+        Raises UsageError if the backend records no gradients.
+        """
+        found = recording(self._kind.backend).gradient_of(self._array)
+        return None if found is None else self._of(found, self._kind.with_(is_weak=False))
+
+    def detach(self) -> Tensor:
+        """The same values, which no gradient goes through."""
+        backend, array = self._kind.backend, self._array
+        if isinstance(backend, RecordsGradients):
+            array = backend.detached(array)
+        return self._of(array, self._kind)
+
+    def backward(self, gradient: Tensor | None = None) -> None:
+        """Adds to the gradient of every tensor it was computed from.
+
+        `gradient` is the gradient of this tensor, in its dtype; a tensor of one element needs none.
+
+        Raises UsageError if the backend records no gradients or the dtypes differ.
+        """
+        backend = recording(self._kind.backend)
+        if gradient is None:
+            return backend.go_back(self._array, None)
+        kind = gradient._kind
+        if kind.backend is not self._kind.backend or kind.dtype is not self._kind.dtype:
+            raise UsageError(
+                f"the gradient of a {self._kind.dtype} tensor on {self._kind.backend.name} must be "
+                f"the same, not {kind.dtype} on {kind.backend.name}: cast it, "
+                f"x.astype({str(self._kind.dtype)!r})."
+            )
+        return backend.go_back(self._array, gradient._array)
+
+
+def recording(backend: Backend) -> RecordsGradients:
+    """The backend, as one that records gradients.
+
+    Raises UsageError if it does not; the error names those that do.
+    """
+    if isinstance(backend, RecordsGradients):
+        return backend
+    ways = [f"convert the tensor, cw.asarray(x, backend={name!r})"
+            for name in backend_names() if _records(name)]  # fmt: skip
+    if isinstance(backend, DifferentiatesFunctions):
+        ways.insert(0, f"use {backend.differentiates_with} on a function of tensors")
+    way_out = " or ".join(ways) or "no installed one does"
+    raise UsageError(f"the backend {backend.name} records no gradients: {way_out}.")
+
+
+def _records(name: str) -> bool:
+    try:
+        return isinstance(backend_named(name), RecordsGradients)
+    except UsageError:  # not installed
+        return False

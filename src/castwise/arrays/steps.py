@@ -1,0 +1,740 @@
+"""An op as plain data: the casts, the computation, and the cast of the result.
+
+It contains no dialect and no array, so it can be sent to another process and does the same there.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+from castwise.arrays.backend import Backend, TakesConstants
+from castwise.arrays.casting import cast_under, is_plain_cast
+from castwise.arrays.functions import Function, function_for
+from castwise.arrays.substitutes import function_named
+from castwise.arrays.values import adapted
+from castwise.engine.ask import answer
+from castwise.engine.decision import NOTHING, Decision, Question
+from castwise.engine.plan import keeps_exponent, plan_of
+from castwise.engine.results import Term, composition, parse_program, step_question
+from castwise.errors import UsageError
+from castwise.rules.values import Values
+from castwise.vocab.dtypes import KINDS, DType, dtype
+from castwise.vocab.notation import parse_scalar
+from castwise.vocab.operands import UNDEFINED, Operand, Role, Scalar, array_operand, scalar_operand
+from castwise.vocab.ops import op
+
+EntryCast = Callable[[Any], Any]
+_BOOL = dtype("bool")
+_EXPONENT = dtype("int32")
+
+
+class Entry(NamedTuple):
+    """How an operand is cast: to which dtype, and from which; a Python number has none."""
+
+    dtype: DType
+    source: DType | None = None
+    within: DType | None = None  # a number outside this dtype becomes the nearest value of `dtype`
+    through: tuple[DType, ...] = ()  # the intermediate casts, in order
+    is_condition: bool = False  # it is converted to whether it is nonzero
+
+    @property
+    def is_number(self) -> bool:
+        return self.source is None
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps of a decision; an entry is None if an operand is not cast."""
+
+    op: str
+    compute: DType
+    result: DType
+    entries: tuple[Entry | None, ...]
+    is_elementwise: bool
+    is_joining: bool = False
+    values: Values | None = None  # the dialect's value rules; None: the backend's own
+    kernel: Function | None = None  # the function of a declared op
+    composed: ComposedOp | None = None  # the ops it consists of, if they affect the values
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The dialect's options for those that the caller does not give."""
+        is_spread = self.op in ("std", "var", "std_of_integers")
+        corrects = is_spread and self.values is not None and self.values.reducing.correction
+        return {"correction": 1.0} if corrects else {}
+
+    def entry_casts(self, backend: Backend) -> list[EntryCast | None]:
+        """The cast function for each operand; None if it is not cast."""
+        return [entry and entry_cast(entry, backend, self.values) for entry in self.entries]
+
+    def enter(self, operands: Sequence[Any], backend: Backend) -> list[Any]:
+        """The operands, cast for the op."""
+        return [c(o) if c else o for c, o in zip(self.entry_casts(backend), operands, strict=True)]
+
+    def function(self, backend: Backend) -> Function:
+        """The function for the op on cast operands."""
+        if self.kernel and not isinstance(
+            backend, TakesConstants
+        ):  # a graph records the op's name instead
+            return self.kernel
+        if self.composed:
+            return self.composed.function(backend)
+        found = function_named(self.op, backend, self.compute)
+        found = adapted(found, backend, self.op, self.compute, self.values)
+        return _joined(found) if self.is_joining else found
+
+    def quieted(self, function: Function, backend: Backend) -> Function:
+        """A function of the backend that warns only if the dialect's framework does."""
+        return quieted(function, backend, self.op, self.values)
+
+    def as_result(self, computed: Any, backend: Backend) -> Any:
+        """The computed values, as an array of the result's dtype."""
+        is_array = backend.owns(computed)
+        array = computed if is_array else backend.make(computed, None, copy=None, device=None)
+        is_right = backend.dtype_of(array) is self.result
+        return array if is_right else cast_under(self.values, backend, array, self.result)
+
+
+class Number(NamedTuple):
+    """A number as an argument of a step."""
+
+    value: Scalar
+
+
+class Converted(NamedTuple):
+    """Another argument of a step, cast to a dtype."""
+
+    part: Any
+    dtype: DType
+
+
+class ComposedStep(NamedTuple):
+    """One step of a composed op, and its arguments: operands by position, numbers, or the results
+    of other steps."""
+
+    steps: Steps
+    arguments: tuple[Any, ...]
+
+    def run(self, operands: Sequence[Any], backend: Backend) -> Any:
+        """The result of the step."""
+        given = [_argument(part, operands, backend) for part in self.arguments]
+        computed = self.steps.function(backend)(*self.steps.enter(given, backend))
+        return self.steps.as_result(computed, backend)
+
+
+def _argument(part: Any, operands: Sequence[Any], backend: Backend) -> Any:
+    if isinstance(part, ComposedStep):
+        return part.run(operands, backend)
+    if isinstance(part, Converted):
+        return backend.cast(_argument(part.part, operands, backend), part.dtype)
+    return part.value if isinstance(part, Number) else operands[part]
+
+
+class ComposedOp(NamedTuple):
+    """The last step of a composed op, and how to compute it with options that change it."""
+
+    last: ComposedStep
+    otherwise: Steps
+
+    def function(self, backend: Backend) -> Function:
+        """The function for the op on uncast operands."""
+
+        def computed(*operands: Any, reduction: str | None = None, **options: Any) -> Any:
+            if options:
+                function, enter = self.otherwise.function(backend), self.otherwise.enter
+                options |= {"reduction": reduction} if reduction else {}
+                return function(*enter(operands, backend), **options)
+            found = self.last.run(operands, backend)
+            if self.otherwise.is_elementwise or reduction == "none":
+                return found
+            name = "sum" if reduction == "sum" else "mean"
+            # Integers have no mean of their own dtype.
+            found = self.otherwise.as_result(found, backend)
+            reduce = function_for(backend, name, self.otherwise.result)
+            return quieted(reduce, backend, name, self.otherwise.values)(found)
+
+        return computed
+
+
+@runtime_checkable
+class RunsWhole(Protocol):
+    """A backend that runs all steps of an op at once, because its arrays are lazy or because it
+    casts while it computes."""
+
+    def whole(self, steps: Steps) -> Callable[..., Any] | None:
+        """A function of raw operands and options; None if the steps run one by one."""
+
+
+Casting = tuple[Function, list["EntryCast | None"]]  # a function, and the casts before it
+
+
+@runtime_checkable
+class CastsInside(Protocol):
+    """A backend some of whose functions cast operands while they compute."""
+
+    def casting(self, steps: Steps) -> Casting | None:
+        """The function of an op and the casts that are left to do before it; None if all are."""
+
+
+Writer = Callable[[Any, Sequence[Any]], bool]
+
+
+@runtime_checkable
+class WritesInto(Protocol):
+    """A backend that computes some ops straight into an array."""
+
+    def into(self, steps: Steps, run: Function, has_kernel: bool) -> Writer | None:
+        """A function of a target and raw operands, which tells whether it has written the result
+        there. If not, it has changed nothing. None if it never could. `run` computes the result of
+        operands, by a generated kernel if they are large and it has one."""
+
+
+@runtime_checkable
+class RunsUnchecked(Protocol):
+    """A backend whose functions for whole ops are also there for results that are checked later."""
+
+    def unchecked(self, steps: Steps) -> Function | None:
+        """A function like that of `whole`, which may give scalars of the library."""
+
+
+@runtime_checkable
+class Warns(Protocol):
+    """A backend that warns about floats that overflow or are undefined."""
+
+    def quiet(self, function: Function, op: str) -> Function:
+        """A function for an op, without its warnings."""
+
+
+@runtime_checkable
+class CastsByPair(Protocol):
+    """A backend that casts faster if both dtypes are known beforehand."""
+
+    def caster(self, source: DType, target: DType) -> EntryCast:
+        """A function that casts arrays of one dtype to another."""
+
+
+def quieted(function: Function, backend: Backend, op: str, values: Values | None) -> Function:
+    """A function of a backend that warns only if the framework with these rules does."""
+    is_silent = values is not None and values.arithmetic.float_errors == "silent"
+    return backend.quiet(function, op) if is_silent and isinstance(backend, Warns) else function
+
+
+def steps_of(decision: Decision, computes: str) -> Steps:
+    """The steps of a decision, for its op or for a function that is decided like it."""
+    row = decision.question.op
+    asked = decision.question.operands
+    there = [place for place, operand in enumerate(asked) if operand is not UNDEFINED]
+    entries = tuple([_entry(decision, place) for place in there])
+    is_plain = "." not in computes  # linalg.inv is decided as an elementwise op is
+    is_elementwise = is_plain and row.keeps_shape and row.family != "declared"
+    is_joining = row.family == "joining"
+    return Steps(
+        computes, decision.compute, decision.result, entries, is_elementwise, is_joining,
+        decision.question.dialect.values, row.compute,
+    )  # fmt: skip
+
+
+def _entry(decision: Decision, place: int) -> Entry | None:
+    operand, cast = decision.question.operands[place], decision.casts[place]
+    row = decision.question.op
+    if place == row.index and row.apart(decision.question.operands) == place:
+        return None
+    if place == 0 and row.is_condition_first:
+        is_taken = operand.dtype is _BOOL
+        return None if is_taken else Entry(_BOOL, operand.dtype, is_condition=True)
+    if operand.is_scalar:
+        return Entry(cast.target if cast else _number_dtype(decision, place))
+    goal = cast.target if cast else _truncated(decision, operand.dtype)
+    return Entry(goal, operand.dtype) if goal else None
+
+
+def _number_dtype(decision: Decision, place: int) -> DType:
+    """The dtype of a Python number that no cast defines."""
+    asked = decision.question
+    is_exponent = place > 0 and keeps_exponent(asked.dialect, asked.op, asked.form)
+    return _EXPONENT if is_exponent else decision.compute
+
+
+def _truncated(decision: Decision, held: DType | None) -> DType | None:
+    """The dtype that the dialect truncates a dtype to; None if it does not."""
+    dialect = decision.question.dialect
+    if held is None or not dialect.becomes.truncates:
+        return None
+    return dialect.truncations.get(held)
+
+
+def entry_cast(entry: Entry, backend: Backend, values: Values | None) -> EntryCast:
+    target, within = entry.dtype, entry.within
+    if entry.is_condition:
+        return _condition_cast(entry, backend)
+    if entry.through:
+        return _chain_of_casts(entry, backend, values)
+    if within is not None:
+        return lambda value: backend.number(_nearest(value, within, target), target)
+    if entry.source is None:
+        return lambda value: backend.number(value, target)
+    if not is_plain_cast(values, entry.source, target):
+        return lambda array: cast_under(values, backend, array, target)
+    by_pair = _casting_by_pair(backend)
+    if by_pair is not None:
+        return by_pair.caster(entry.source, target)
+    return lambda array: backend.cast(array, target)
+
+
+# A protocol check takes longer than everything else that is done for an entry.
+@functools.lru_cache(maxsize=64)
+def _casting_by_pair(backend: Backend) -> CastsByPair | None:
+    return backend if isinstance(backend, CastsByPair) else None
+
+
+@functools.lru_cache(maxsize=64)
+def running_whole(backend: Backend) -> RunsWhole | None:
+    """The backend itself, if it runs all steps of an op at once."""
+    return backend if isinstance(backend, RunsWhole) else None
+
+
+@functools.lru_cache(maxsize=64)
+def casting_inside(backend: Backend) -> CastsInside | None:
+    """The backend itself, if some of its functions cast operands while they compute."""
+    return backend if isinstance(backend, CastsInside) else None
+
+
+@functools.lru_cache(maxsize=64)
+def running_unchecked(backend: Backend) -> Callable[[Steps], Function | None] | None:
+    """What makes functions that cast while they compute, for results that are checked later; None
+    if nothing does."""
+    if isinstance(backend, RunsUnchecked):
+        return backend.unchecked
+    return backend.whole if isinstance(backend, RunsWhole) else None
+
+
+@functools.lru_cache(maxsize=64)
+def writing_into(backend: Backend) -> WritesInto | None:
+    """The backend itself, if it computes straight into arrays."""
+    return backend if isinstance(backend, WritesInto) else None
+
+
+def _condition_cast(entry: Entry, backend: Backend) -> EntryCast:
+    """A comparison with zero, because a cast to bool may look only at the real part."""
+    source = entry.source
+    if source is None:
+        return lambda value: backend.number(bool(value), entry.dtype)
+    is_unequal = function_for(backend, "ne", source)
+    return lambda array: is_unequal(array, backend.number(0, source))
+
+
+def _chain_of_casts(entry: Entry, backend: Backend, values: Values | None) -> EntryCast:
+    """Several casts in a row, each of which may lose values that the next could hold."""
+    first, *others = (*entry.through, entry.dtype)
+    begin = entry_cast(Entry(first, entry.source), backend, values)
+
+    def cast(operand: Any) -> Any:
+        array = begin(operand)
+        for target in others:
+            if backend.dtype_of(array) is not target:
+                array = cast_under(values, backend, array, target)
+        return array
+
+    return cast
+
+
+def _nearest(value: Any, within: DType, target: DType) -> Any:
+    """The number unchanged, or the limit of a dtype if it is out of range."""
+    if within.min <= value <= within.max:
+        return value
+    end = target.max if value > within.max else target.min
+    return end if target.kind == "int" else math.copysign(math.inf, end)
+
+
+def _joined(function: Function) -> Function:
+    """A function that takes its operands in one list, as concat and stack do."""
+    return lambda *arrays, **options: function(arrays, **options)
+
+
+# Ops that a framework composes of others in a way that affects the values. They are computed step
+# by step, each step in the dtype that the engine decides for it.
+
+Change: TypeAlias = Callable[[Steps, Decision], Steps]
+
+
+def stepwise(steps: Steps, decision: Decision, change: Change) -> Steps | None:
+    """The steps of an op by its composition, if the dialect computes it that way.
+
+    `change` applies the value rules to each step.
+    """
+    question = decision.question
+    if question.op.name not in question.dialect.values.arithmetic.stepwise.split():
+        return None
+    plan = plan_of(question.op, question.dialect, question.form)
+    composed = composition(plan, question.operands)
+    if composed is None:
+        return None
+    program = parse_program(composed.program)
+    if isinstance(program, str) or program[0] == "result_type":  # it only gives a dtype
+        return None
+    if question.op.family == "losses" and program[0] == "mean":
+        program = program[1][0]  # the mean comes last, or the reduction that the caller requests
+    _, step = _part_of(program, question, change)
+    if isinstance(step, Converted):
+        step = step.part  # the result gets the decided dtype anyway
+    entries = tuple([None] * len(steps.entries))
+    return replace(steps, entries=entries, composed=ComposedOp(step, steps))
+
+
+def _part_of(term: Term, question: Question, change: Change) -> tuple[Operand, Any]:
+    """A term as the engine sees it, and its argument when the op runs."""
+    if isinstance(term, str):
+        place = "xyz".find(term)
+        if place >= 0:
+            return question.operands[place], place
+        number = parse_scalar(term)
+        return scalar_operand(number), Number(number)
+    name, arguments = term
+    if name == "cast":
+        operand, part = _part_of(arguments[0], question, change)
+        target = dtype(str(arguments[1]))
+        if isinstance(part, Number):  # it stays a number: every float can hold it
+            return array_operand(target, ()), part
+        return replace(operand, dtype=target, value=None), Converted(part, target)
+    found = [_part_of(argument, question, change) for argument in arguments]
+    operands = tuple([operand for operand, _ in found])
+    decision = answer(step_question(question.dialect, name, operands))
+    steps = change(steps_of(decision, decision.question.op.name), decision)
+    entries = [
+        Entry(decision.compute) if isinstance(given, Number) and not operand.is_scalar else entry
+        for entry, (operand, given) in zip(steps.entries, found, strict=True)
+    ]
+    steps = replace(steps, entries=tuple(entries))
+    shape = None if any(o.role is Role.ARRAY for o in operands) else ()
+    given = tuple([part for _, part in found])
+    return array_operand(decision.result, shape), ComposedStep(steps, given)
+
+
+# Changes to steps by a dialect's value rules: other dtypes for operands, or another function.
+#
+# These rules need only the decision, so they are applied once, before any array is seen.
+
+_WIDE = {"float16": dtype("float32"), "bfloat16": dtype("float32")}
+_FLOAT32 = dtype("float32")
+_LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor"})
+_COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+
+
+def under_rules(steps: Steps, decision: Decision) -> Steps:
+    """The steps, changed by the dialect's value rules."""
+    if steps.op != decision.question.op.name:
+        return steps  # a function that is only decided like this op
+    changes = (
+        _rounded, _scaled, _named_otherwise, _deviation, _divided_in_place, _true_number, _lifted,
+        _reciprocal, _shifted,
+        _inverse, _wide_scalar, _large_exponent, _exponent, _half_exponent, _bounded, _compared,
+    )  # fmt: skip
+    by_steps = stepwise(steps, decision, under_rules)
+    if by_steps is not None:
+        return by_steps
+    for change in changes:
+        changed = change(steps, decision)
+        if changed is not None:
+            return changed
+    return steps
+
+
+def _rounded(steps: Steps, decision: Decision) -> Steps | None:
+    """A rounded quotient: the integer quotient, rounded down or towards zero."""
+    question = decision.question
+    mode, values = question.named.rounding_mode, question.dialect.values
+    if mode is None:
+        return None
+    if mode == "trunc":
+        if steps.compute.kind == "float":
+            return replace(steps, op="truncated_quotient")
+        return replace(
+            steps,
+            op="floor_divide",
+            values=replace(values, dividing=replace(values.dividing, rounds="truncates")),
+        )
+    rounded = replace(question, op=op("floor_divide"), named=NOTHING)
+    return under_rules(replace(steps, op="floor_divide"), replace(decision, question=rounded))
+
+
+def _scaled(steps: Steps, decision: Decision) -> Steps | None:
+    """A sum or difference with a factor for its second operand."""
+    if decision.question.alpha is None:
+        return None
+    is_once = decision.question.dialect.values.arithmetic.scaled_sums == "float32 once"
+    return replace(steps, op=f"{steps.op}_scaled{'_once' if is_once else ''}")
+
+
+def _named_otherwise(steps: Steps, decision: Decision) -> Steps | None:
+    """Ops with another meaning: the median of an even number, the approximation of gelu."""
+    values = decision.question.dialect.values
+    if steps.op == "median" and values.reducing.median == "lower":
+        return replace(steps, op="lower_median")
+    if steps.op == "gelu" and values.arithmetic.gelu == "tanh":
+        return replace(steps, op="gelu_tanh")
+    return None
+
+
+def _deviation(steps: Steps, decision: Decision) -> Steps | None:
+    """std of integers, if it is the root of a variance computed in integers."""
+    is_whole = decision.question.dialect.values.reducing.integer_variance == "in integers"
+    if steps.op != "std" or not is_whole or decision.question.operands[0].kind != "int":
+        return None
+    return replace(steps, op="std_of_integers", entries=(None,) * len(steps.entries))
+
+
+def _shifted(steps: Steps, decision: Decision) -> Steps | None:
+    """Raises UsageError for a bias in the place of a weight that is not given."""
+    if steps.op != "layer_norm":
+        return None
+    given = [operand is not UNDEFINED for operand in decision.question.operands]
+    if given[1:] == [False, True]:
+        raise UsageError("layer_norm with a bias needs a weight too: give it ones.")
+    return None
+
+
+def _is_named(names: str, decision: Decision) -> bool:
+    question = decision.question
+    return not {question.op.name, f"{question.op.name}/{question.form}"}.isdisjoint(names.split())
+
+
+def _reciprocal(steps: Steps, decision: Decision) -> Steps | None:
+    """A number / an array, if that is computed as the number times the array's reciprocal."""
+    values = decision.question.dialect.values
+    if not _is_named(values.dividing.reciprocal_first, decision):
+        return None
+    number, array = decision.question.operands
+    plan = plan_of(decision.question.op, decision.question.dialect, decision.question.form)
+    is_number = _counts_as_number(number, plan.numpy.scalars_left)
+    is_composed = number.is_numpy and composition(plan, decision.question.operands) is not None
+    if not (is_number or is_composed) or not array.dtype:
+        return None
+    is_wide = is_number and values.arithmetic.wide_scalars
+    wide = _WIDE.get(steps.compute.name, steps.compute) if is_wide else steps.compute
+    # The reciprocal of floats has their dtype, that of integers the dtype they are lifted to.
+    dialect = decision.question.dialect
+    lifted = dialect.mapping(dialect.becomes.lifts).get(array.dtype)
+    keeps = array.dtype.kind in ("float", "complex")
+    second = None if keeps else Entry(lifted or steps.compute, array.dtype)
+    return replace(steps, op="reciprocal_times", entries=(_entry_by_values(wide, number), second))
+
+
+def _counts_as_number(operand: Operand, counts: dict[DType, str]) -> bool:
+    """Whether an operand is a Python number, or a NumPy scalar that counts as one."""
+    if operand.role is not Role.NUMPY_SCALAR or operand.dtype is None:
+        return operand.is_scalar
+    return counts.get(operand.dtype, "") in KINDS
+
+
+def _divided_in_place(steps: Steps, decision: Decision) -> Steps | None:
+    """`x /= y`, if y is cast to the dtype of x before it divides, as in an in-place product."""
+    question = decision.question
+    if not question.inplace or question.op.name != "div":
+        return None
+    if question.dialect.values.dividing.divisor_in_place != "cast":
+        return None
+    first, second = question.operands
+    assert first.dtype is not None  # a number cannot be written to
+    held = question.dialect.truncations.get(first.dtype, first.dtype)
+    product = answer(replace(question, op=op("mul")))
+    entries = (
+        None if first.dtype is decision.result else Entry(decision.result, first.dtype),
+        _entry_by_values(decision.result, second)._replace(through=(product.compute, held)),
+    )
+    return replace(steps, op="div_of_arrays", compute=decision.result, entries=entries)
+
+
+def _lifted(steps: Steps, decision: Decision) -> Steps | None:
+    """An op of integers that computes in floats, if a Python int is first converted to their dtype,
+    where it wraps if out of range."""
+    question = decision.question
+    plan = plan_of(question.op, question.dialect, question.form)
+    held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
+    is_read = plan.scalars == "converted" and held in plan.loops.converts
+    if plan.range.limit == "array dtype" and _are_integers(question.operands):
+        held, is_read = held or dtype(question.dialect.python["int"]), True
+    if held is None or not is_read or steps.compute.kind != "float":
+        return None
+    entries = [
+        entry._replace(through=(held,)) if entry and entry.is_number else entry
+        for entry in steps.entries
+    ]
+    return replace(steps, entries=tuple(entries))
+
+
+def _are_integers(operands: tuple[Operand, ...]) -> bool:
+    numbers = [o.value for o in operands if o.is_scalar]
+    kinds = {o.dtype.kind for o in operands if o.dtype}
+    return kinds <= {"bool", "int"} and all(type(number) is int for number in numbers)
+
+
+def _true_number(steps: Steps, decision: Decision) -> Steps | None:
+    """A Python number in a logical op, if it is converted to bool before it is combined with the
+    array: an int is true even if it would wrap to 0, and a float counts as the default float."""
+    question = decision.question
+    plan = plan_of(question.op, question.dialect, question.form)
+    if question.op.name not in _LOGICAL or plan.range.limit != "int64":
+        return None
+    default = dtype(question.dialect.python["float"])
+    entries = list(steps.entries)
+    for place, operand in enumerate(question.operands):
+        entry = entries[place]
+        if entry is not None and entry.is_number:
+            is_float = operand.kind == "float"
+            entries[place] = entry._replace(
+                is_condition=not is_float, through=(default,) if is_float else ()
+            )
+    return replace(steps, entries=tuple(entries))
+
+
+def _inverse(steps: Steps, decision: Decision) -> Steps | None:
+    """An array / a number, if that is computed as the array times the number's reciprocal."""
+    if not _is_named(decision.question.dialect.values.dividing.reciprocal_second, decision):
+        return None
+    array, number = decision.question.operands
+    is_single = number.is_scalar or number.rank == 0
+    if not is_single or array.is_scalar or array.rank == 0 or steps.compute.kind != "float":
+        return None
+    if decision.question.inplace or steps.compute.name == "bfloat16":  # bfloat16 divides in float32
+        return None
+    return replace(steps, op="times_reciprocal")
+
+
+def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:
+    """A number or 0-d array as the second operand with small floats, if it is not rounded to
+    them."""
+    question = decision.question
+    wide = _WIDE.get(steps.compute.name)
+    if wide is None or not _is_named(question.dialect.values.arithmetic.wide_scalars, decision):
+        return None
+    first, last = question.operands[0], question.operands[-1]
+    counts = plan_of(question.op, question.dialect, question.form).numpy.scalars_left
+    is_number = _counts_as_number(first, counts)
+    is_reflected = question.form == "operator" and is_number and question.op.name == "mul"
+    if not (is_reflected or last.is_scalar or last.rank == 0):
+        return None
+    place = 0 if is_reflected else len(question.operands) - 1
+    if question.operands[place].dtype is steps.compute:
+        return None  # nothing to round
+    entries = list(steps.entries)
+    entries[place] = _entry_by_values(wide, question.operands[place])
+    return replace(steps, op=f"{steps.op}_with_wide", entries=tuple(entries))
+
+
+def _half_exponent(steps: Steps, decision: Decision) -> Steps | None:
+    """Floats to the power of a number or a 0-d array, if the power of 0.5 is the square root."""
+    question = decision.question
+    if question.op.name != "pow" or steps.compute.kind != "float":
+        return None
+    rule, exponent = question.dialect.values.powers.by_one_exponent, question.operands[1]
+    is_single = exponent.is_scalar or exponent.rank == 0
+    if is_single and _takes_root(rule, question.form, steps.compute):
+        return replace(steps, op="pow_or_root")
+    return None
+
+
+def _takes_root(rule: str, form: str, compute: DType) -> bool:
+    if rule == "square root" and compute.name != "float16":
+        return True
+    return rule in ("square root", "square root by operator") and form == "operator"
+
+
+def _entry_by_values(target: DType, operand: Operand) -> Entry:
+    return Entry(target, None if operand.is_scalar else operand.dtype)
+
+
+def _large_exponent(steps: Steps, decision: Decision) -> Steps | None:
+    """An integer to the power of a number that its dtype cannot, and need not, hold."""
+    question = decision.question
+    if question.op.name != "pow" or steps.compute.kind != "int":
+        return None
+    number = question.operands[1].value if question.operands[1].is_scalar else None
+    is_free = plan_of(question.op, question.dialect, question.form).exponent.is_free
+    if not is_free or type(number) is not int or number <= steps.compute.max:
+        return None
+    return replace(steps, op="pow_of_large", entries=(steps.entries[0], None))
+
+
+def _exponent(steps: Steps, decision: Decision) -> Steps | None:
+    """A Python number as an exponent, if it is not rounded to float32."""
+    question = decision.question
+    if question.op.name != "pow" or question.dialect.values.powers.exponents != "kept":
+        return None
+    if not question.operands[1].is_scalar or steps.compute.kind not in ("float", "complex"):
+        return None
+    is_short = question.dialect.values.powers.by_one_exponent == "short cuts"
+    name = "pow_by_short_cuts" if is_short else "pow_of_number"
+    return replace(steps, op=name, entries=(steps.entries[0], None))
+
+
+def _bounded(steps: Steps, decision: Decision) -> Steps | None:
+    """The bounds of clamp: no lower bound, or numbers out of range that have no effect."""
+    question = decision.question
+    if question.op.name != "clamp":
+        return None
+    if question.operands[1:2] == (UNDEFINED,) and len(steps.entries) == 2:
+        steps = replace(steps, op="clip_above")
+    first = question.operands[0].dtype
+    is_of_one = question.dialect.values.clamping.bound_shapes == "one" and steps.op == "clamp"
+    is_long = first is not None and first.name in ("int32", "int64")
+    if is_of_one and (is_long or question.inplace):
+        steps = replace(steps, op="clamp_by_first")
+    steps = _bounded_first(steps, decision)
+    beyond = plan_of(question.op, question.dialect, question.form).range.beyond
+    if beyond != "raises if no value is left" or steps.compute.kind != "int":
+        return steps
+    entries = [_within(entry, steps.compute) for entry in steps.entries]
+    return replace(steps, entries=tuple(entries))
+
+
+def _bounded_first(steps: Steps, decision: Decision) -> Steps:
+    """A lower bound that applies to integers before they are cast to the dtype of the upper one."""
+    question = decision.question
+    first, lower = question.operands[0].dtype, question.operands[1:2]
+    if question.dialect.values.clamping.lower_bound != "first" or steps.compute is first:
+        return steps
+    is_int = bool(lower) and lower[0].is_scalar and type(lower[0].value) is int
+    entry = steps.entries[1] if is_int else None
+    if entry is None or first is None or first.kind != "int":
+        return steps
+    entries = (steps.entries[0], entry._replace(through=(first,)), *steps.entries[2:])
+    return replace(steps, entries=entries)
+
+
+def _within(entry: Entry | None, held: DType) -> Entry | None:
+    return entry._replace(within=held) if entry and entry.is_number else entry
+
+
+def _compared(steps: Steps, decision: Decision) -> Steps | None:
+    """Integers that are compared by their exact values."""
+    question = decision.question
+    if question.op.name not in _COMPARISONS:
+        return None
+    first, second = question.operands
+    if _has_int_beyond(steps, decision):
+        entries = [
+            Entry(_FLOAT32, within=steps.compute) if o.is_scalar else _entry_by_values(_FLOAT32, o)
+            for o in question.operands
+        ]
+        return replace(steps, compute=_FLOAT32, entries=tuple(entries))
+    kinds = {operand.dtype.kind for operand in question.operands if operand.dtype}
+    is_mixed = kinds == {"int"} and not (first.is_scalar or second.is_scalar)
+    is_exact = question.dialect.values.arithmetic.mixed_signs == "exact"
+    if is_mixed and is_exact and steps.compute.kind == "float":
+        return replace(steps, op=f"{steps.op}_of_mixed_signs", entries=(None, None))
+    return None
+
+
+def _has_int_beyond(steps: Steps, decision: Decision) -> bool:
+    """Whether an integer array is compared with a Python int outside its range."""
+    question = decision.question
+    rule = plan_of(question.op, question.dialect, question.form).range
+    is_exact = rule.beyond == "compares" and rule.limit in ("dtype", "none")
+    if steps.compute.kind != "int" or not is_exact:
+        return False
+    numbers = [o.value for o in question.operands if o.is_scalar and isinstance(o.value, int)]
+    return any(not steps.compute.min <= number <= steps.compute.max for number in numbers)

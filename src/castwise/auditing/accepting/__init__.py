@@ -1,1 +1,0 @@
-"""Which findings count: comments and baselines accept the others."""

@@ -1,1 +1,0 @@
-"""Reads the values of arrays, to see which of them an operation or a cast lost."""

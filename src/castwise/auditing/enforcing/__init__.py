@@ -1,1 +1,0 @@
-"""A program held to a dialect, as a block or a decorator."""

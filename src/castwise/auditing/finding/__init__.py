@@ -1,1 +1,0 @@
-"""Turns what was seen into questions to the rules, and finds the casts."""

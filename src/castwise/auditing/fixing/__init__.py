@@ -1,1 +1,0 @@
-"""What to write instead, in the user's own source."""

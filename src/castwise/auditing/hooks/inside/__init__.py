@@ -1,1 +1,0 @@
-"""Observes casts that a library makes inside its own calls."""

@@ -1,0 +1,116 @@
+"""Follows arrays from a dataset into the batches of PyTorch's loader, whose source is not audited,
+and from one process to another, as the batches of its workers come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from castwise.auditing.arrays import ARRAYS, is_array_type, maker_of, maker_of_sent, remember, tell
+from castwise.auditing.log import LOG, mark_of, users_frame
+from castwise.auditing.observers import hold
+from castwise.auditing.scopes import standing_in
+
+_ARRAYS = ("Tensor", "ndarray")  # not is_array_type, which takes note that a type was seen
+_COLLATE = "torch.utils.data._utils.collate"
+_REDUCTIONS = "torch.multiprocessing.reductions"
+
+
+def follow_batches() -> None:
+    """Gives a batch the origin of its first element, from now on."""
+    table = getattr(sys.modules[_COLLATE], "default_collate_fn_map", {})  # from torch 1.13 on
+    for kind, collate in list(table.items()):
+        if getattr(kind, "__name__", "") in _ARRAYS:
+            table[kind] = _followed(collate)
+
+
+def _followed(collate: Callable[..., Any]) -> Callable[..., Any]:
+    @standing_in(collate)
+    def followed(batch: Any, *others: Any, **named: Any) -> Any:
+        made = collate(batch, *others, **named)
+        first = batch[0] if type(batch) in (list, tuple) and batch else None
+        if is_array_type(type(made)) and is_array_type(type(first)) and not maker_of(made):
+            maker = maker_of(first, ARRAYS[type(first)].owner)
+            if maker:
+                remember(made, maker)
+        return made
+
+    return followed
+
+
+def follow_sent() -> None:
+    """Gives a tensor that another process has sent the origin it has there, from now on."""
+    names = vars(sys.modules[_REDUCTIONS])
+    names["reduce_tensor"] = _telling(names["reduce_tensor"])
+    names["rebuild_tensor"] = _asking(names["rebuild_tensor"])  # pickles name it
+
+
+def _telling(reduce: Callable[..., Any]) -> Callable[..., Any]:
+    @standing_in(reduce)
+    def telling(tensor: Any) -> Any:
+        try:
+            tell(_look(tensor), maker_of(tensor, "_base"))
+        except Exception as error:
+            LOG.failed(error)
+        return reduce(tensor)
+
+    return telling
+
+
+def _asking(rebuild: Callable[..., Any]) -> Callable[..., Any]:
+    @standing_in(rebuild)
+    def asking(*arguments: Any) -> Any:
+        tensor = rebuild(*arguments)
+        try:
+            maker = maker_of_sent(_look(tensor))
+            if maker:
+                remember(tensor, maker)
+        except Exception as error:
+            LOG.failed(error)
+        return tensor
+
+    return asking
+
+
+def _look(tensor: Any) -> str:
+    """What the arrays of a dataset have in common in each batch."""
+    return f"{tensor.dtype} {tuple(tensor.shape[1:])}"
+
+
+# Looks at the states of PyTorch's optimizers after a step.
+
+_PARAMETERS = "parameters"
+_steps: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+
+
+def watch_optimizers() -> None:
+    """Asks PyTorch to report every step of an optimizer."""
+    module: Any = sys.modules["torch.optim.optimizer"]
+    register = getattr(module, "register_optimizer_step_post_hook", None)
+    if register is not None:
+        register(_stepped)
+
+
+def _stepped(optimizer: Any, _: Any, __: Any) -> None:
+    if sys.modules["torch"].compiler.is_compiling():
+        return
+    try:
+        steps = _steps[optimizer] = _steps.get(optimizer, 0) + 1
+        if steps & (steps - 1) == 0:  # a state seldom changes its dtype
+            user = users_frame(sys._getframe(1))
+            if user is not None:
+                hold(mark_of(user), type(optimizer).__name__, _arrays(optimizer))
+    except Exception as error:
+        LOG.failed(error)
+
+
+def _arrays(optimizer: Any) -> list[tuple[str, Any]]:
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    # Not parameter.data: that is an op, which the program's modes would see.
+    found: list[tuple[str, Any]] = [(_PARAMETERS, parameter) for parameter in parameters]
+    for parameter in parameters:
+        state = optimizer.state.get(parameter)
+        found += list(state.items()) if isinstance(state, dict) else []
+    return found

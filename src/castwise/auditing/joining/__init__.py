@@ -1,1 +1,0 @@
-"""How a process joins an audit before its program runs."""

@@ -1,1 +1,0 @@
-"""What runs inside the program: the observers, and what they record."""

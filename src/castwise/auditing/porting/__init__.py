@@ -1,1 +1,0 @@
-"""What a program would compute in another dialect."""

@@ -1,1 +1,0 @@
-"""Which fixes remove which findings: recomputed over the whole log."""

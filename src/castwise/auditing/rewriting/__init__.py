@@ -1,1 +1,0 @@
-"""The source of the program: rewriting, quoting and changing it."""

@@ -1,1 +1,0 @@
-"""Runs the program in a separate process, and collects what its processes report."""

@@ -1,1 +1,0 @@
-"""Runs the program again with its fixes, and compares."""

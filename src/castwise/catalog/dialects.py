@@ -1,0 +1,396 @@
+"""The dialects by name, collected from the files in the frameworks folder."""
+
+from __future__ import annotations
+
+import copyreg
+import functools
+import importlib
+import os
+import pkgutil
+import sys
+import warnings
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ContextDecorator
+from contextvars import ContextVar, Token
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from castwise.catalog.releases import Nearest, laid_over, layers, nearest_of
+from castwise.errors import NearestVersionWarning, UsageError, did_you_mean
+from castwise.rules.checks import check
+from castwise.rules.dialect import EXAMPLES, VARIATIONS, Dialect, parse_options, shared
+from castwise.rules.messages import Messages
+from castwise.vocab.live import name_of_loaded
+
+FOLDER = "castwise.frameworks"
+
+
+def dialect_named(name: str) -> Dialect:
+    """The dialect of a name such as `torch`, `numpy@1` or `torch:default_float=float64`, or of a
+    TOML file such as `mine.toml`.
+
+    >>> dialect_named("numpy@2").name
+    'numpy'
+
+    Raises UsageError for an unknown name.
+    """
+    found, note = nearest_named(name)
+    if note:
+        warnings.warn(note, NearestVersionWarning, stacklevel=_frames_of_castwise())
+    return found
+
+
+@functools.lru_cache(maxsize=512)
+def nearest_named(name: str) -> Nearest:
+    """The dialect of a name, with a note where it has a version that is not recorded.
+
+    >>> nearest_named("paddle@9").note
+    'paddle@9 is not recorded: paddle@3.3 answers, the nearest that is.'
+
+    Raises UsageError for an unknown name.
+    """
+    if name.endswith(".toml"):
+        return Nearest(load_dialect(name))
+    written = name.partition("@")[0].partition(":")[0]
+    known = _of_framework(framework_named(written))
+    base, options = _options(name, {d.mode for d in known})
+    head, _, mode = base.partition(":")
+    version = head.partition("@")[2]
+    of_mode = [d for d in known if d.mode == mode]
+    if not of_mode or head.endswith("@"):
+        raise UsageError(f"unknown dialect {name[:80]!r}.{_hint(base, known)}")
+    newest = next((d for d in of_mode if d.naming.is_newest), of_mode[0])
+    nearest = nearest_of(of_mode, base, version) if version else Nearest(newest)
+    if not options:
+        return nearest
+    return nearest._replace(dialect=nearest.dialect.vary(**options))
+
+
+def framework_named(written: str) -> str:
+    """The framework that a name means: its own, or another it is known by, such as np."""
+    if _of_framework(written):
+        return written
+    return other_names().get(written.lower(), written)
+
+
+def is_dialect_name(text: object) -> bool:
+    """Whether a text names a dialect, of whatever version and mode, and not an op."""
+    if not isinstance(text, str):
+        return False
+    written = text.partition("@")[0].partition(":")[0]
+    return text.endswith(".toml") or bool(_of_framework(framework_named(written)))
+
+
+def _frames_of_castwise() -> int:
+    """How many frames up the caller of castwise is, so that a warning shows their line."""
+    frame, count = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "castwise":
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+@functools.lru_cache(maxsize=1)
+def other_names() -> dict[str, str]:
+    """The names of frameworks, and what else they are called -> their own names."""
+    known = [d for file in _files() for d in _in_file(file)]
+    return {word: d.framework for d in known for word in (d.framework, *d.naming.names.split())}
+
+
+def _hint(base: str, known: Sequence[Dialect]) -> str:
+    """What to write instead of a name that no dialect has."""
+    head, _, mode = base.partition(":")
+    if known and mode in VARIATIONS:
+        return f" {mode} is an option: write {head}:{mode}={EXAMPLES[mode]}."
+    modes = list(dict.fromkeys(d.mode for d in known if d.mode))
+    listed = f" {known[0].framework} has the modes {', '.join(modes)}." if modes and mode else ""
+    return did_you_mean(base, dialects()) + listed
+
+
+def load_dialect(path: str | Path) -> Dialect:
+    """A custom dialect, from a TOML file; see docs/how-to/write-a-dialect.md.
+
+    >>> load_dialect("examples/careful.toml").name
+    'careful:cap_float=32:safe=True'
+
+    Raises UsageError that names the file and what is wrong in it.
+    """
+    from castwise.catalog import toml  # most programs load none
+
+    return toml.load_dialect(path, dialect_named)
+
+
+def definition(dialect: Dialect) -> str | dict[str, Any]:
+    """What a dialect can be restored from: its name, or the whole content of a custom one."""
+    from castwise.catalog import toml
+
+    content = toml.definition_of(dialect)
+    try:
+        is_known = toml.definition_of(dialect_named(dialect.name)) == content
+    except UsageError:
+        is_known = False
+    return dialect.name if is_known else content
+
+
+def defined(given: str | dict[str, Any]) -> Dialect:
+    """The dialect of a definition.
+
+    Raises UsageError for an unknown name, or naming what is wrong in it.
+    """
+    from castwise.catalog import toml
+
+    if isinstance(given, str):
+        return dialect_named(given)
+    return toml.dialect_of(given, dialect_named)
+
+
+@functools.lru_cache(maxsize=512)
+def checked(dialect: Dialect) -> Dialect:
+    """The dialect itself, after a check that it is well formed.
+
+    Raises UsageError where it is not.
+    """
+    check(dialect)
+    return dialect
+
+
+def _pickled(dialect: Dialect) -> tuple[Callable[..., Dialect], tuple[Any, ...]]:
+    """How to pickle a dialect: by name where the catalogue has it, else with all its fields, such
+    as one from a file."""
+    if _is_in_catalogue(dialect):
+        return dialect_named, (dialect.name,)
+    return _restored, ({f.name: getattr(dialect, f.name) for f in fields(Dialect)},)
+
+
+def _restored(given: dict[str, Any]) -> Dialect:
+    """The dialect that was pickled, or the equal one that this process already has."""
+    return shared(Dialect(**given))
+
+
+def _is_in_catalogue(dialect: Dialect) -> bool:
+    try:
+        is_known = bool(_of_framework(dialect.framework))  # or its name could be that of a file
+        return is_known and dialect_named(dialect.name) is dialect
+    except UsageError:
+        return False
+
+
+copyreg.pickle(Dialect, _pickled)  # here, because only the catalogue knows what a name means
+
+
+def dialects() -> tuple[str, ...]:
+    """The names of all dialects."""
+    return tuple(abouts())
+
+
+@functools.lru_cache(maxsize=1)
+def abouts() -> dict[str, str]:
+    """The names of all dialects, and what each is. The dialects are not checked yet, which takes
+    longer than a shell may need to complete a name."""
+    frameworks = dict.fromkeys(d.framework for file in _files() for d in _in_file(file))
+    return {d.name: d.about for framework in frameworks for d in _listed(framework)}
+
+
+def _options(name: str, modes: Collection[str]) -> tuple[str, dict[str, Any]]:
+    """The name without its options, and the options; a mode may look like an option."""
+    parts = name.split(":")
+    own = [part for part in parts if "=" not in part or part in modes]
+    options = parse_options(":".join(part for part in parts if part not in own))
+    return ":".join(own), options
+
+
+@functools.lru_cache(maxsize=64)
+def _of_framework(framework: str) -> tuple[Dialect, ...]:
+    """The dialects of a framework: those of the file with its name, such as array_api.py, and of
+    files whose names start with it, such as paddle_documented.py. The newest version is first."""
+    for dialect in _listed(framework):
+        check(dialect)
+    known = tuple(map(shared, _listed(framework)))
+    return (*known, *_layered(framework, known))
+
+
+def _layered(framework: str, known: Sequence[Dialect]) -> Iterator[Dialect]:
+    """The dialects that layers of recorded answers make of others, such as releases."""
+    made = {dialect.name: dialect for dialect in known}
+    bottoms = dict(made)
+    for layer in layers().values():
+        if layer.framework == framework:
+            bottoms[layer.name] = bottoms[layer.below]
+            made[layer.name] = laid_over(bottoms[layer.below], layer, made[layer.below])
+            yield made[layer.name]
+
+
+@functools.lru_cache(maxsize=64)
+def _listed(framework: str) -> tuple[Dialect, ...]:
+    """The dialects of a framework as its files have them."""
+    stem = framework.replace("-", "_")
+    files = [file for file in _files() if file == stem or file.startswith(f"{stem}_")]
+    found: dict[str, Dialect] = {}
+    for dialect in [d for file in files for d in _in_file(file)]:
+        if dialect.framework == framework:
+            found[f"{dialect.version}:{dialect.mode}"] = dialect
+    return tuple(sorted(found.values(), key=lambda d: (not d.naming.is_newest, d.mode)))
+
+
+def _in_file(file: str) -> list[Dialect]:
+    """The dialects that a file of the folder defines."""
+    module = importlib.import_module(f"{FOLDER}.{file}")
+    return [value for value in vars(module).values() if isinstance(value, Dialect)]
+
+
+@functools.lru_cache(maxsize=1)
+def _files() -> tuple[str, ...]:
+    """The files of the folder. It is listed, not imported: the rules name no framework."""
+    folder = importlib.import_module(FOLDER)
+    return tuple([file.name for file in pkgutil.iter_modules(folder.__path__)])
+
+
+@functools.lru_cache(maxsize=1)
+def messages_of_frameworks() -> tuple[Messages, ...]:
+    """What is known of all frameworks' errors."""
+    modules = [importlib.import_module(f"{FOLDER}.{file}") for file in _files()]
+    return tuple([module.MESSAGES for module in modules if hasattr(module, "MESSAGES")])
+
+
+# The dialect of a question that names none: what `use`, `set_default` or the environment chose.
+
+DEFAULT = "numpy"
+STANDARD = "array-api"  # the dialect of castwise.array_api outside of `use`
+VARIABLE = "CASTWISE_DIALECT"  # the environment variable that names the default of a process
+# What `use` chose; None outside every block.
+chosen_dialect: ContextVar[Dialect | None] = ContextVar("castwise dialect", default=None)
+# What `set_default` or the environment chose: one entry, or none before the first use.
+of_process: list[Dialect | None] = []
+_forgetting: list[Callable[[], None]] = []
+
+
+def to_dialect(chosen: str | Dialect | None) -> Dialect:
+    """The dialect itself, the one of a name, or the current one for None."""
+    if chosen is None:
+        chosen = chosen_here() or DEFAULT
+    if isinstance(chosen, str):
+        return dialect_named(chosen)
+    if isinstance(chosen, Dialect):
+        return checked(chosen)
+    raise UsageError(f"a dialect is a name or a Dialect, not a {type(chosen).__name__}.")
+
+
+class use(ContextDecorator):  # noqa: N801 -- written like the function it reads as
+    """Makes a dialect the default within the block, only for this thread or asyncio task.
+
+    >>> with use("torch"):
+    ...     current().name
+    'torch'
+
+    It also decorates a function. `set_default` is for the whole process.
+    """
+
+    def __init__(self, dialect: str | Dialect) -> None:
+        self._dialect = to_dialect(dialect)
+        self._tokens: list[Token[Dialect | None]] = []
+        self._is_used = False
+
+    def __enter__(self) -> Dialect:
+        self._is_used = True
+        self._tokens.append(chosen_dialect.set(self._dialect))
+        return self._dialect
+
+    def __exit__(self, *error: object) -> None:
+        chosen_dialect.reset(self._tokens.pop())
+
+    def _recreate_cm(self) -> use:  # ContextDecorator calls it once for each call
+        self._is_used = True
+        return use(self._dialect)
+
+    def __del__(self) -> None:
+        if not getattr(self, "_is_used", True):
+            name = self._dialect.name
+            warnings.warn(
+                f"cw.use({name!r}) does nothing on its own: write `with cw.use({name!r}):`, or "
+                f"cw.set_default({name!r}) for the whole process.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+
+def set_default(dialect: str | Dialect | None) -> None:
+    """Makes a dialect the default of the process, in every thread; None restores the first default.
+
+    `use` takes precedence, and so does a tensor's own dialect. The environment variable
+    CASTWISE_DIALECT sets the first default, which is `numpy` without it.
+
+    >>> set_default("tensorflow:safe")
+    >>> current().name
+    'tensorflow:safe'
+    >>> set_default(None)
+
+    Raises UsageError for an unknown name.
+    """
+    of_process[:] = [] if dialect is None else [to_dialect(dialect)]
+    for forget in _forgetting:
+        forget()
+
+
+def when_default_changes(forget: Callable[[], None]) -> None:
+    """Registers a function that clears what was cached under the old default."""
+    _forgetting.append(forget)
+
+
+def chosen_here() -> Dialect | None:
+    """The dialect that `use`, `set_default` or the environment chose; None where none did."""
+    chosen = chosen_dialect.get()
+    if chosen is not None:
+        return chosen
+    if not of_process:
+        of_process.append(_from_environment())
+    return of_process[0]
+
+
+def _from_environment() -> Dialect | None:
+    name = os.environ.get(VARIABLE)
+    try:
+        return to_dialect(name) if name else None
+    except UsageError as error:
+        raise UsageError(f"the environment variable {VARIABLE}: {error}") from None
+
+
+def current() -> Dialect:
+    """The current default dialect."""
+    return to_dialect(None)
+
+
+# The dialect that a loaded framework follows.
+
+_OF_GPUS = ("cuda", "gpu")  # what modes that were recorded on a GPU are called
+
+
+def dialect_of_loaded(framework: str, *, is_on_gpu: bool = False) -> Nearest:
+    """The dialect of a framework's version and mode here, with a note where its version is not
+    recorded and the nearest one answers. A framework that is not loaded counts as the newest."""
+    name = name_of_loaded(framework)
+    return nearest_on_gpu(name) if is_on_gpu else nearest_recorded(name)
+
+
+@functools.lru_cache(maxsize=256)
+def nearest_on_gpu(name: str) -> Nearest:
+    """The same for arrays on a GPU: what was recorded there, if anything was in this mode."""
+    on_cpu = nearest_recorded(name)
+    framework, _, mode = name.partition(":")
+    for device in _OF_GPUS:
+        found = layers().get(
+            f"{framework.partition('@')[0]}:{','.join(filter(None, (device, mode)))}"
+        )
+        if found:
+            return Nearest(dialect_named(found.name), on_cpu.note)
+    return on_cpu
+
+
+@functools.lru_cache(maxsize=256)
+def nearest_recorded(name: str) -> Nearest:
+    """The recorded dialect that answers for a version and mode, such as torch@2.13.1+cpu."""
+    try:
+        return nearest_named(name)
+    except UsageError:  # the version is not written in numbers, or the dialect has none
+        framework, _, rest = name.partition("@")
+        mode = rest.partition(":")[2]
+        return nearest_named(f"{framework}:{mode}" if mode else framework)

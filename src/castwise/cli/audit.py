@@ -1,0 +1,755 @@
+"""The command that audits a program."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from castwise.auditing.records import DIFFERS, LOST
+from castwise.catalog.settings import KEYS, Project, project_of
+from castwise.cli.options import WRONG_USAGE, complete_dialects, complete_ops
+from castwise.errors import UsageError
+from castwise.report.terminal import paint_for, paint_for_stdout, terminal_width
+
+if TYPE_CHECKING:
+    from castwise.auditing.accepted import Baseline
+    from castwise.auditing.audited import Audit
+    from castwise.auditing.port import Port
+    from castwise.auditing.records import EnforcedDialect, Fix, Options, Run, Seen
+    from castwise.auditing.rerun import Trial
+
+# Defaults for a command's options, from [tool.castwise] in pyproject.toml.
+
+
+class ConfiguredCommand(click.Command):
+    """A command whose options have their defaults in [tool.castwise]; the command line wins."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Reads the file first, unless --no-config or --help is given."""
+        given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        help_option = self.get_help_option(ctx)
+        is_help = help_option is not None and given.get(str(help_option.name))
+        is_off = given.get("no_config") or is_help
+        project = None if is_off else project_of(Path.cwd())
+        if project is None:
+            return super().parse_args(ctx, args)
+        ctx.default_map = _defaults(self, given, project)
+        try:
+            return super().parse_args(ctx, args)
+        except click.BadParameter as error:
+            raise _with_file(error, ctx, project) from None
+
+
+no_config_option = click.option(
+    "--no-config",
+    is_flag=True,
+    expose_value=False,
+    help="Ignore [tool.castwise] in pyproject.toml.",
+)
+
+
+def _defaults(command: click.Command, given: Mapping[str, Any], project: Project) -> dict[str, Any]:
+    """The defaults of a command's parameters, by their names. It leaves keys of others alone."""
+    own = {key: v for key, v in project.values.items() if command.name in KEYS[key].commands}
+    defaults = {_parameter(command, key): value for key, value in own.items()}
+    if given.get("write_baseline"):
+        defaults.pop("baseline", None)  # the file is about to be written, and may not exist yet
+    return defaults
+
+
+def _parameter(command: click.Command, key: str) -> str:
+    (name,) = [option.name for option in command.params if f"--{key}" in option.opts]
+    return str(name)
+
+
+def _with_file(error: click.BadParameter, ctx: click.Context, project: Project) -> Exception:
+    """An error about a value of the file names the file; one about an argument stays as it is."""
+    name = error.param.name if error.param else None
+    if name is None or ctx.get_parameter_source(name) is not ParameterSource.DEFAULT_MAP:
+        return error
+    (key,) = [key for key in project.values if f"--{key}" in error.param.opts]  # type: ignore[union-attr]
+    return UsageError(f"{project.file}: {key}: {error.message}")
+
+
+# Amounts of memory as a person writes them.
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?))?b?", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def size_of(text: str) -> int:
+    """Bytes.
+
+    >>> size_of("1000"), size_of("10kB"), size_of("1.5 MB"), size_of("1MiB")
+    (1000, 10000, 1500000, 1048576)
+
+    Raises ValueError if it is no size.
+    """
+    read = _SIZE.fullmatch(text.strip())
+    if read is None:
+        raise ValueError(text)
+    number, unit, is_binary = read.groups(default="")
+    return int(float(number) * (1024 if is_binary else 1000) ** _POWERS[unit.lower()])
+
+
+class Size(click.ParamType):  # type: ignore[type-arg]  # not generic before click 8.3
+    """The type of an option that takes an amount of memory."""
+
+    name = "size"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        try:
+            return size_of(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is not a size: write 1000, 10kB, 1MB or 1MiB.", param, ctx)
+
+
+# The options that handle findings: which files they go to, and which of them fail the run.
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+class Wanted(NamedTuple):
+    """The values of the options."""
+
+    json_file: Path | None
+    sarif_file: Path | None
+    html_file: Path | None
+    fail_on: tuple[str, ...]
+    ignore: tuple[str, ...]
+    baseline: Path | None
+    write_baseline: Path | None
+    min_bytes: int
+    with_all: bool
+
+
+def finding_options(command: Command) -> Command:
+    """Adds the options of Wanted to a command, which gets them as one argument, `wanted`."""
+
+    @functools.wraps(command)
+    def collected(**given: Any) -> Any:
+        wanted = Wanted(**{name: given.pop(name) for name in Wanted._fields})
+        return command(wanted=wanted, **given)
+
+    options = [
+        click.option("--json", "json_file", type=_FILE, metavar="FILE",
+                     help="Write the findings as JSON."),
+        click.option("--sarif", "sarif_file", type=_FILE, metavar="FILE",
+                     help="Write the findings as SARIF."),
+        click.option("--html", "html_file", type=_FILE, metavar="FILE",
+                     help="Write the findings as a web page."),
+        click.option(
+            "--fail-on", multiple=True, metavar="HAZARD,...",
+            help="Exit with 1 if a finding has one of these hazards; `any` means every finding "
+            "that is not expected.",
+        ),
+        click.option(
+            "--ignore", multiple=True, metavar="HAZARD,...",
+            help="Accept these hazards on every line, as `# castwise: ignore[HAZARD]` does on one.",
+        ),
+        click.option("--baseline", type=_FILE, metavar="FILE",
+                     help="Leave out the findings listed in this file."),
+        click.option("--write-baseline", type=_FILE, metavar="FILE",
+                     help="Write the findings to a file for --baseline."),
+        click.option("--min-bytes", type=Size(), default=0, metavar="SIZE",
+                     help="Hide findings whose results are smaller, in all runs together: 1000, "
+                     "10kB, 1MB, 1MiB. --fail-on does not count them."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        collected = option(collected)
+    return collected  # type: ignore[return-value]
+
+
+class Judge(NamedTuple):
+    """The options, checked before the program runs, because a run may take hours."""
+
+    wanted: Wanted
+    hazards: tuple[str, ...]
+    ignored: tuple[str, ...]
+    known: Baseline | None
+
+    def judge(self, audit: Audit) -> tuple[Audit, Audit]:
+        """The audit without the findings that comments and --ignore accept, then also without those
+        that are expected or in the baseline, and the small ones."""
+        from castwise.auditing.accepted import (
+            without_expected,
+            without_ignored,
+            without_known,
+            without_small,
+        )
+
+        whole = without_ignored(audit, self.ignored)
+        counted = whole if self.wanted.with_all else without_expected(whole, self.hazards)
+        counted = without_known(counted, self.known) if self.known else counted
+        return whole, without_small(counted, self.wanted.min_bytes)
+
+    def of_later_runs(self, audited: Callable[..., Audit], whole: Audit) -> Callable[[Seen], Audit]:
+        """What judges the program again, with its fixes: they do not change what it is meant to
+        compute in."""
+        return lambda seen: self.judge(audited(seen, target=whole.target))[1]
+
+    def write(self, whole: Audit, counted: Audit) -> None:
+        """Writes the requested files."""
+        import json
+
+        wanted = self.wanted
+        if wanted.json_file:
+            from castwise.report.audit_formats import audit_json
+
+            _write(wanted.json_file, json.dumps(audit_json(counted), indent=2))
+        if wanted.sarif_file:
+            from castwise.report.audit_formats import audit_sarif
+
+            _write(wanted.sarif_file, json.dumps(audit_sarif(counted), indent=2))
+        if wanted.html_file:
+            from castwise.report.audit_page import audit_html
+
+            _write(wanted.html_file, audit_html(counted))
+        if wanted.write_baseline:
+            from castwise.auditing.accepted import write_baseline
+
+            write_baseline(whole.findings, wanted.write_baseline)
+
+    def status(self, audit: Audit, of_program: int) -> int:
+        """The command's exit status: the program's own, or 1 if findings make it fail."""
+        from castwise.auditing.accepted import failing, failing_compilations, failing_losses
+
+        counts = failing, failing_losses, failing_compilations
+        found = [one for failed in counts for one in failed(audit, self.hazards)]
+        if not found:
+            return of_program
+        failures = "1 finding fails" if len(found) == 1 else f"{len(found):,} findings fail"
+        click.echo(f"\n{failures} --fail-on {','.join(self.hazards)}.", err=True)
+        return of_program or 1
+
+
+def judge_of(wanted: Wanted) -> Judge:
+    """The judge for these options.
+
+    Raises UsageError for an unknown hazard, a baseline that cannot be read, a missing directory.
+    """
+    from castwise.auditing.accepted import hazards_named, read_baseline
+
+    outputs = (wanted.json_file, wanted.sarif_file, wanted.html_file, wanted.write_baseline)
+    for file in outputs:
+        if file and not file.absolute().parent.is_dir():
+            raise UsageError(f"cannot write {str(file)!r}: its directory does not exist.")
+    hazards = hazards_named(wanted.fail_on)
+    ignored = hazards_named(wanted.ignore, "--ignore", beside=())
+    both = ",".join(hazard for hazard in hazards if hazard in ignored)
+    if both:
+        raise UsageError(f"--fail-on {both} and --ignore {both} contradict each other.")
+    known = read_baseline(wanted.baseline) if wanted.baseline else None
+    return Judge(wanted, hazards, ignored, known)
+
+
+def _write(file: Path, text: str) -> None:
+    file.write_text(f"{text}\n", encoding="utf-8")
+
+
+# The options of `castwise audit` that try, show and write fixes.
+
+
+class Fixes(NamedTuple):
+    """What to do with the fixes."""
+
+    try_fixes: bool
+    fix: bool
+    diff: bool
+
+    def apply(self, audit: Audit, run: Run, trial: Trial | None) -> None:
+        """Shows the fixes as a diff, or writes them. Of fixes that were tried, only those that did
+        no harm."""
+        from castwise.auditing.fixes import patches
+        from castwise.report.audit import diff_text, refused_text
+
+        if not self.fix and not self.diff:
+            return
+        made, refused = patches(_chosen(audit, trial), run.seen)
+        if self.diff:
+            shown = "".join(diff_text(patch, paint_for_stdout()) for patch in made)
+            click.echo(shown, nl=False)
+        elif run.status:
+            click.echo(f"\nNo fix was written: the program ended with status {run.status}, and its "
+                       "fixes are proven only up to there.", err=True)  # fmt: skip
+            return
+        else:
+            refused += _write_fixes(made)
+        if refused:
+            click.echo(f"\n{refused_text(refused)}", err=True)
+
+
+def _write_fixes(made: Sequence[Any]) -> list[Any]:
+    from castwise.auditing.fixes import write
+    from castwise.report.audit import written_text
+
+    written, refused = write(made)
+    click.echo(f"\n{written_text(written)}", err=True)
+    return refused
+
+
+def _chosen(audit: Audit, trial: Trial | None) -> list[Fix]:
+    """The fixes that go together; those of worse origins take precedence."""
+    from castwise.auditing.source import hindrance
+
+    if trial is not None:
+        return list(trial.fixes)
+    chosen: dict[Fix, None] = {}
+    for origin in audit.origins:
+        if hindrance(origin.fixes, list(chosen)) is None:
+            chosen.update(dict.fromkeys(origin.fixes))
+    return list(chosen)
+
+
+_OPTIONS = (
+    click.option(
+        "--try-fixes", is_flag=True,
+        help="Run the program again, with its fixes in memory, and withdraw those that crash it, "
+        "add findings or change its results.",
+    ),
+    click.option(
+        "--fix", is_flag=True,
+        help="Write the fixes into the program's files; with --try-fixes, those that passed.",
+    ),
+    click.option("--diff", is_flag=True, help="Print the fixes as a diff, and write nothing."),
+)  # fmt: skip
+
+
+def fix_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Adds these options to a command as one argument, `fixes`."""
+
+    @functools.wraps(command)
+    def collected(**given: Any) -> int:
+        chosen = Fixes(*(given.pop(name) for name in Fixes._fields))
+        if chosen.fix and chosen.diff:
+            raise UsageError("--fix writes files and --diff writes none: give one of them.")
+        return command(fixes=chosen, **given)
+
+    for option in reversed(_OPTIONS):
+        collected = option(collected)
+    return collected
+
+
+def run_with_progress(
+    command: Sequence[str], options: Options, doing: str = "", limit: float | None = None
+) -> Run:
+    """Runs a program under audit, with a line of progress on a terminal."""
+    from castwise.auditing.launch import run_audited
+    from castwise.report.audit import progress_on_stderr
+
+    sys.stdout.flush()
+    progress = progress_on_stderr(doing)
+    try:
+        return run_audited(command, options, progress, limit)
+    finally:
+        if progress:
+            progress.close()
+
+
+def tried(
+    command: Sequence[str],
+    audit: Audit,
+    first: Run,
+    options: Options,
+    read: Callable[[Seen], Audit],
+) -> tuple[Audit, Trial]:
+    """The audit without the fixes that do harm, and what the others do."""
+    from castwise.auditing.rerun import try_fixes
+
+    run = functools.partial(run_with_progress, command)
+    return try_fixes(command, audit, first, options, read, run)
+
+
+# A run that audited nothing fails, because a gate on it would pass whatever the program does.
+
+_INCLUDE = "--include"
+
+
+def check_include(include: Sequence[str], command: Sequence[str]) -> None:
+    """Raises UsageError for a package that the command's program cannot import; before it runs,
+    because a run may take hours."""
+    from castwise.auditing.launch import check_found, check_names
+
+    if not include:
+        return
+    check_names(include, _INCLUDE)
+    check_found(include, _INCLUDE, [_place_of(command)])
+
+
+def check_value_options(options: Options, is_enforcing: bool, hazards: Sequence[str]) -> None:
+    """Raises UsageError for options that --check-values does not go with, or that need it or
+    --compiled."""
+    if options.checks_values and is_enforcing:
+        raise UsageError("--check-values does not work together with --enforce and --enforceable.")
+    if LOST in hazards and not options.checks_values:
+        raise UsageError(f"--fail-on {LOST} needs --check-values.")
+    if DIFFERS in hazards and not options.compares:
+        raise UsageError(f"--fail-on {DIFFERS} needs --compiled.")
+
+
+def _place_of(command: Sequence[str]) -> str:
+    """The directory that Python puts first on the path of a program."""
+    is_module = command[0] == "-m"
+    return os.getcwd() if is_module else os.path.dirname(os.path.abspath(command[0]))
+
+
+def with_include(status: int, seen: Seen, include: Sequence[str], command: Sequence[str]) -> int:
+    """The exit status of a command: its own, or that of wrong usage if a package that was asked for
+    was not audited. A program that failed may not have come that far, and a package named in
+    pyproject.toml need not be used by every program of a project."""
+    from castwise.auditing.launch import reasons_not_audited
+
+    source = click.get_current_context().get_parameter_source("include")
+    if status or source is not ParameterSource.COMMANDLINE:
+        return status
+    return _failed(status, reasons_not_audited(include, _INCLUDE, seen, [_place_of(command)]))
+
+
+def with_gate(status: int, audit: Audit, hazards: Sequence[str]) -> int:
+    """The exit status: the given one, or that of wrong usage if --fail-on judged no operation."""
+    is_empty = bool(hazards) and not status and not _has_seen(audit)
+    return _failed(status, [_nothing(hazards)] if is_empty else [])
+
+
+def _has_seen(audit: Audit) -> bool:
+    of_libraries = audit.inside.seen if audit.inside else 0
+    return bool(audit.coverage.seen or audit.coverage.not_understood or of_libraries)
+
+
+def _nothing(hazards: Sequence[str]) -> str:
+    return (f"--fail-on {','.join(hazards)} had nothing to judge: no operation on arrays was seen. "
+            "If an installed package computes, name it: --include PACKAGE.")  # fmt: skip
+
+
+def _failed(status: int, reasons: Sequence[str]) -> int:
+    for reason in reasons:
+        click.echo(f"\ncastwise: {reason}", err=True)
+    return status or (WRONG_USAGE if reasons else 0)
+
+
+# Options of castwise written after the program, which gets them.
+
+
+def misplaced_note(command: click.Command, program: Sequence[str]) -> str | None:
+    """A sentence on the program's arguments that are also options of castwise, or None."""
+    own = {name for option in command.params for name in option.opts if name.startswith("--")}
+    script, *arguments = program
+    if "--" in arguments:
+        arguments = arguments[: arguments.index("--")]
+    given = [argument.partition("=")[0] for argument in arguments]
+    names = " ".join(dict.fromkeys(name for name in given if name in own))
+    if not names:
+        return None
+    return (f"Note: {names} after {script} went to the program. Options of castwise stand before "
+            f"it: castwise {command.name} {names} ... {script}")  # fmt: skip
+
+
+# The options of `castwise audit` for other dialects: enforce one now, or ask one later.
+
+
+class OtherDialects(NamedTuple):
+    """What to do with dialects other than the one that runs."""
+
+    save: Path | None  # the file for castwise port
+    enforce: str | None
+    differs: str
+    allow: tuple[str, ...]
+    enforceable: bool
+
+    @property
+    def enforced(self) -> EnforcedDialect | None:
+        """The arguments of the enforcement, or None without --enforce.
+
+        Raises UsageError if they make no sense.
+        """
+        from castwise.auditing.enforce import enforced_dialect
+
+        if not self.enforce:
+            return None
+        return enforced_dialect(self.enforce, self.differs, self.allow)
+
+
+_DIALECT_OPTIONS = (
+    click.option(
+        "--save",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Write the recorded operations to a file for castwise port.",
+    ),
+    click.option(
+        "--enforce",
+        metavar="DIALECT",
+        shell_complete=complete_dialects,
+        help="Raise an error before an operation that this dialect refuses. "
+        "`strict` refuses every implicit cast.",
+    ),
+    click.option(
+        "--differs",
+        type=click.Choice(["raise", "report"]),
+        default="report",
+        show_default=True,
+        help="What to do if the enforced dialect gives another dtype.",
+    ),
+    click.option(
+        "--allow",
+        multiple=True,
+        metavar="OP|FILE:LINE",
+        shell_complete=complete_ops,
+        help="Do not enforce this op, or this line. Can be repeated.",
+    ),
+    click.option(
+        "--enforceable",
+        is_flag=True,
+        help="Let cw.enforce inside the program also check the modules it imports.",
+    ),
+)
+
+
+def other_dialects(command: Callable[..., int]) -> Callable[..., int]:
+    """Adds these options to a command as one argument, `others`."""
+
+    @functools.wraps(command)
+    def collected(**given: Any) -> int:
+        own = {name: given.pop(name) for name in OtherDialects._fields}
+        return command(others=OtherDialects(**own), **given)
+
+    for option in reversed(_DIALECT_OPTIONS):
+        collected = option(collected)
+    return collected
+
+
+_SCRIPT = click.Path(path_type=Path, dir_okay=False)
+
+
+def _auditor_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Adds the options that say how to audit; the command gets what makes the audit, `audited`."""
+
+    @click.option("--all", "with_all", is_flag=True,
+                  help="Show sums that widen small integers too, and expected casts: those of "
+                  "integers and masks to the program's own float dtype.")  # fmt: skip
+    @click.option("--target", metavar="DTYPE",
+                  help="What the program is meant to compute in: float32, bfloat16, float16, "
+                  "float64, mps or tpu. What leaves it comes first. Without it, the dtype that "
+                  "its arrays show.")  # fmt: skip
+    @functools.wraps(command)
+    def collected(*, with_all: bool, target: str | None, **given: Any) -> int:
+        from castwise.auditing.audited import audit_of
+        from castwise.auditing.plans import stated_target
+
+        stated = stated_target(target) if target else None
+        audited = functools.partial(audit_of, with_accumulators=with_all, target=stated)
+        return command(audited=audited, with_all=with_all, **given)
+
+    return collected
+
+
+def _run_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Adds the options that say how to run the program; the command gets `options`."""
+
+    @click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too.")
+    @click.option("--deep", is_flag=True, help="Look inside libraries and backward passes too.")
+    @click.option("--check-values", is_flag=True,
+                  help="Look at the values too, and show those that a cast or an operation lost. "
+                  "Slow: each operation is computed twice.")  # fmt: skip
+    @click.option("--compiled", is_flag=True,
+                  help="Run compiled functions without their compilers too, once for each kind of "
+                  "arguments, and show dtypes and refusals that differ.")  # fmt: skip
+    @functools.wraps(command)
+    def collected(
+        *, include: tuple[str, ...], deep: bool, check_values: bool, compiled: bool, **given: Any
+    ) -> int:
+        from castwise.auditing.records import Options
+
+        options = Options(include, is_deep=deep, checks_values=check_values, compares=compiled)
+        return command(options=options, **given)
+
+    return collected
+
+
+@click.command(
+    cls=ConfiguredCommand,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@_run_options
+@fix_options
+@_auditor_options
+@finding_options
+@other_dialects
+@no_config_option
+@click.option("-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def audit(
+    options: Options,
+    fixes: Fixes,
+    audited: Callable[..., Audit],
+    wanted: Wanted,
+    others: OtherDialects,
+    is_module: bool,
+    program: tuple[str, ...],
+) -> int:
+    """Run a program and show every implicit cast in it.
+
+    PROGRAM is a script with its arguments. Put castwise's own options before it; [tool.castwise] in
+    pyproject.toml has their defaults. The program runs as it would without castwise, and its exit
+    status becomes the command's. The report goes to stderr.
+
+    To accept a finding, put the comment `# castwise: ignore` or `# castwise: ignore[widens]` on its
+    line, or on the line where the dtype comes from.
+
+    \b
+    Examples:
+      castwise audit examples/image_pipeline.py
+      castwise audit --try-fixes --diff train.py
+      castwise audit --include mypackage -m mypackage.train --epochs 1
+      castwise audit --fail-on any --baseline known.json tests/run.py
+      castwise audit --enforce tensorflow:safe --allow train.py:12 train.py
+    """
+    from castwise.auditing.saved import save_file
+    from castwise.report.audit import audit_text
+
+    command = ("-m", *program) if is_module else program
+    check_include(options.include, command)
+    judge = judge_of(wanted)
+    enforce = others.enforced
+    is_checking = others.enforceable or bool(enforce)
+    check_value_options(options, is_checking, judge.hazards)
+    options = replace(options, keeps_outcome=fixes.try_fixes, checks=is_checking, enforce=enforce)
+    run = run_with_progress(command, options)
+    if others.save:
+        save_file(run.seen, others.save)
+    whole, found = judge.judge(audited(run.seen))
+    trial = None
+    if fixes.try_fixes:
+        found, trial = tried(command, found, run, options, judge.of_later_runs(audited, whole))
+    width = min(terminal_width(sys.stderr), 100)
+    click.echo(audit_text(found, paint_for(sys.stderr), width), err=True)
+    judge.write(whole, found)
+    if enforce:
+        from castwise.report.port import enforced_text
+
+        click.echo(f"\n{enforced_text(run.seen, enforce.dialect, paint_for(sys.stderr))}", err=True)
+    if trial:
+        from castwise.report.audit import trial_text
+
+        click.echo(f"\n{trial_text(trial, width)}", err=True)
+    fixes.apply(found, run, trial)
+    if note := misplaced_note(click.get_current_context().command, program):
+        click.echo(f"\n{note}", err=True)
+    status = with_include(judge.status(found, run.status), run.seen, options.include, command)
+    return with_gate(status, found, judge.hazards)
+
+
+# The command that shows what would change for a program in another dialect.
+
+_PORTED = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+_PAGE = click.Path(path_type=Path, dir_okay=False)
+_SAVED = ".json"
+
+
+@click.command(
+    cls=ConfiguredCommand,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.option(
+    "--from",
+    "source",
+    metavar="DIALECT",
+    shell_complete=complete_dialects,
+    help="Default: the one that ran most.",
+)
+@click.option(
+    "--to",
+    "target",
+    metavar="DIALECT",
+    required=True,
+    shell_complete=complete_dialects,
+    help="The dialect to ask.",
+)
+@click.option("--include", multiple=True, metavar="PACKAGE", help="Include this package too.")
+@click.option(
+    "--json", "json_file", type=_PORTED, metavar="FILE", help="Write JSON. `-` is stdout."
+)
+@click.option("--html", "html_file", type=_PAGE, metavar="FILE", help="Write a web page.")
+@no_config_option
+@click.option("-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def port(
+    source: str | None,
+    target: str,
+    include: tuple[str, ...],
+    json_file: Path | None,
+    html_file: Path | None,
+    is_module: bool,
+    program: tuple[str, ...],
+) -> int:
+    """Show what would change for a program in another dialect.
+
+    PROGRAM is a script with its arguments, or a .json file written by `castwise audit --save`. A
+    script runs as it would without castwise. For each operation it ran, the other dialect may
+    answer the same, give another dtype or other values, or refuse.
+
+    The report goes to stderr if a program runs, and to stdout otherwise. The exit status is 1 if
+    something changes, and the program's own otherwise.
+
+    \b
+    Examples:
+      castwise port --from torch --to paddle train.py --epochs 1
+      castwise port --from numpy@1 --to numpy@2 analysis.py
+      castwise audit --save seen.json train.py; castwise port --to jax seen.json
+    """
+    from castwise.auditing.launch import run_audited
+    from castwise.auditing.port import port_of
+    from castwise.auditing.records import Options
+    from castwise.auditing.saved import load_file
+    from castwise.catalog.dialects import dialect_named
+    from castwise.report.port import port_text
+
+    for name in filter(None, (source, target)):
+        dialect_named(name)  # fails for an unknown one before the program runs
+    command = ("-m", *program) if is_module else program
+    is_saved = not is_module and program[0].endswith(_SAVED)
+    if is_saved:
+        seen, status = load_file(Path(program[0])), 0
+    else:
+        options = Options(include, checks=True, notes_attempts=True)
+        check_include(include, command)
+        run = run_audited(command, options)
+        seen, status = run.seen, run.status
+    found = port_of(seen, target, source)
+    _write_port(found, json_file, html_file)
+    stream = sys.stdout if is_saved and str(json_file) != "-" else sys.stderr
+    click.echo(port_text(found, paint_for(stream)), file=stream)
+    if status:
+        click.echo(f"The program exited with status {status}. castwise did not see what it would "
+                   "have done after that.", err=True)  # fmt: skip
+    status = 1 if found.changes else status
+    return status if is_saved else with_include(status, seen, include, command)
+
+
+def _write_port(found: Port, json_file: Path | None, html_file: Path | None) -> None:
+    """Writes the files that are wanted."""
+    import json
+
+    from castwise.report.port import port_html, port_json
+
+    if json_file:
+        text = json.dumps(port_json(found), indent=2)
+        if str(json_file) == "-":
+            click.echo(text)
+        else:
+            json_file.write_text(text + "\n", encoding="utf-8")
+    if html_file:
+        html_file.write_text(port_html(found) + "\n", encoding="utf-8")

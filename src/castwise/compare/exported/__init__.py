@@ -1,1 +1,0 @@
-"""An exported model beside the function it was made of: `castwise check-export`."""

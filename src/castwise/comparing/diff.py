@@ -1,0 +1,424 @@
+"""Where two dialects differ, grouped by reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from castwise.catalog.dialects import to_dialect
+from castwise.comparing.table import CONDITION, arranged, default_form
+from castwise.engine.ask import find_op
+from castwise.engine.decide import decide
+from castwise.engine.decision import Question, Refusal
+from castwise.rules.dialect import Dialect
+from castwise.showing import counted, line_of
+from castwise.vocab.dtypes import DType, dtype, dtypes_of, weak_nodes_of
+from castwise.vocab.notation import parse_operand
+from castwise.vocab.operands import (
+    Operand,
+    Role,
+    array_operand,
+    in_listed_order,
+    mix_text,
+    treatment,
+)
+from castwise.vocab.ops import Op, ops
+
+# What dialects are asked when they are compared: ops with pairs of operands.
+
+# Python scalars of each kind, within the range of every dtype and beyond that of some.
+SCALARS = tuple(map(parse_operand, ("True", "1", "-1", "300", "1.5", "1e39", "1j")))
+REFUSED = "refused"
+_WEAK = dtypes_of("int32 int64 float32 float64 complex64 complex128")
+_WRITING = ("arithmetic", "bits")  # families whose `x += y` is asked about
+
+
+class Pair(NamedTuple):
+    """An op and the operands it is asked with; a unary op takes the left one."""
+
+    op: Op
+    left: Operand
+    right: Operand
+    is_augmented: bool = False  # `left += right`
+
+    @property
+    def operands(self) -> list[Operand]:
+        """The operands in the order they are listed: arrays first, low kinds first."""
+        operands = [self.left, self.right][: self.op.arity[1]]
+        return in_listed_order(operands)
+
+    def question(self, dialect: Dialect) -> Question:
+        """The question for a dialect, as an operator where there is one."""
+        operands = arranged(self.op, CONDITION, self.left, self.right)
+        form = "augmented" if self.is_augmented else default_form(self.op)
+        return Question(self.op, operands, dialect, form)
+
+    def __str__(self) -> str:
+        operands = ", ".join(map(str, arranged(self.op, CONDITION, self.left, self.right)))
+        return f"{self.op.name}{'_' * self.is_augmented}({operands})"
+
+    def __repr__(self) -> str:
+        return line_of("Pair", str(self))
+
+
+def pairs_of(rows: Iterable[Op], dtypes: Iterable[DType], weak: Iterable[DType]) -> Iterator[Pair]:
+    """Every pair of arrays, 0-d arrays and scalars, in both orders, and `x += y` of arrays."""
+    shapes: tuple[tuple[int, ...], ...] = ((3,), ())
+    arrays = [array_operand(d, shape) for shape in shapes for d in dtypes]
+    arrays += [array_operand(d, shape, is_weak=True) for shape in shapes for d in weak]
+    for row in rows:
+        for array in arrays:
+            if row.arity[1] == 1:
+                yield Pair(row, array, array)
+                continue
+            yield from (Pair(row, array, other) for other in (*arrays, *SCALARS))
+            yield from (Pair(row, scalar, array) for scalar in SCALARS)
+            if row.augments and row.family in _WRITING and array.role is Role.ARRAY:
+                yield from (Pair(row, array, other, True) for other in (*arrays, *SCALARS))
+
+
+def weak_dtypes(*dialects: Dialect) -> list[DType]:
+    """The dtypes of weak arrays in questions: common ones, if all the dialects have such arrays."""
+    return [d for d in _WEAK if all(_has_weak(dialect, d) for dialect in dialects)]
+
+
+def _has_weak(dialect: Dialect, dtype: DType) -> bool:
+    """Whether there are weak arrays of a dtype, and a node for them in the order."""
+    if not dialect.has_weak_arrays or dtype not in dialect.dtypes:
+        return False
+    return not set(weak_nodes_of(dtype)).isdisjoint(dialect.nodes)
+
+
+class PairAnswer(NamedTuple):
+    """What comparing needs to know of a decision or a refusal."""
+
+    result: DType | None  # None: refused
+    is_weak: bool = False
+    runs: bool = True  # False: it promotes, but has no kernel
+    is_by_value: bool = False  # refused because of a scalar's value
+
+    @property
+    def text(self) -> str:
+        """The result, or "refused": all that is compared."""
+        return f"{self.result}{'*' if self.is_weak else ''}" if self.result else REFUSED
+
+
+class Answers:
+    """The answers of a dialect, each decided once."""
+
+    def __init__(self, dialect: Dialect, tells_weak: bool) -> None:
+        self.dialect = dialect
+        self.truncates = dialect.truncations
+        self._tells_weak = tells_weak
+        self._known: dict[object, PairAnswer] = {}
+
+    def __getitem__(self, pair: Pair) -> PairAnswer:
+        key = pair.op, pair.left.key, pair.right.key, pair.is_augmented
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._asked(pair)
+        return found
+
+    def _asked(self, pair: Pair) -> PairAnswer:
+        try:
+            decision = decide(pair.question(self.dialect))
+        except Refusal as refusal:
+            return PairAnswer(None, is_by_value=refusal.by_value)
+        is_weak = decision.is_weak and self._tells_weak
+        return PairAnswer(decision.result, is_weak, decision.has_kernel)
+
+
+# Why two dialects answer a question differently, in words many questions share.
+
+_NO_KERNEL = "promotes and then has no kernel"
+
+
+class PairDifference(NamedTuple):
+    """A pair that two dialects answer differently."""
+
+    pair: Pair
+    first: PairAnswer
+    second: PairAnswer
+
+    def __repr__(self) -> str:
+        return line_of("PairDifference", f"{self.pair}: {self.first.text} | {self.second.text}")
+
+
+class Reason(NamedTuple):
+    """What many differences have in common. Verbs that end in "to" or "makes" want a dtype."""
+
+    section: str  # what it is about, in few words
+    mix: str
+    first: str = ""  # what the first dialect does then
+    second: str = ""
+    refused_by: str = ""  # the dialect that refuses such mixes, some of them or all
+
+
+def reason_of(difference: PairDifference, first: Answers, second: Answers) -> Reason:
+    """Why the two answers differ."""
+    pair = _bare(difference, first, second)
+    _, a, b = difference
+    narrow = _narrower(pair, a, b, first, second)
+    if narrow:
+        return Reason("Narrower arrays", f"{narrow.name} holds some dtypes as narrower ones")
+    if a.result is None:
+        return _refusal(pair, first, a, second.dialect, b)
+    if b.result is None:
+        return _refusal(pair, second, b, first.dialect, a)
+    if a.runs != b.runs:
+        without, other = (second, first) if a.runs else (first, second)
+        who = f"{without.dialect.name} {_NO_KERNEL}"
+        return Reason("No kernel", f"{who}, {other.dialect.name} answers with another dtype")
+    if a.result is b.result:
+        weak, other = (first, second) if a.is_weak else (second, first)
+        who = f"{weak.dialect.name} makes the result weak"
+        return Reason("Weak results", f"{who}, {other.dialect.name} does not")
+    treatments = [
+        treatment(pair.operands, made, _written_into(pair)) for made in (a.result, b.result)
+    ]
+    return Reason(_section(pair), mix_of(pair), *treatments)
+
+
+def _refusal(
+    pair: Pair, refusing: Answers, refusal: PairAnswer, answering: Dialect, answer: PairAnswer
+) -> Reason:
+    """Why one dialect refuses what the other answers."""
+    who = refusing.dialect.name
+    section = f"{who} refuses, {answering.name} answers"
+    if not answer.runs:
+        return Reason("No kernel", f"{who} refuses, {answering.name} {_NO_KERNEL}")
+    if refusal.is_by_value:
+        return Reason(section, f"{who} refuses the value of a scalar")
+    if pair.is_augmented and refusing[pair._replace(is_augmented=False)].result:
+        return Reason(section, f"{who} does not write the result into x, {mix_of(pair)}")
+    for operand in pair.operands:
+        if operand.is_scalar and operand.kind not in refusing.dialect.python:
+            return Reason(section, f"{who} has no {operand.kind} numbers")
+        array = _array_like(operand, refusing.dialect)
+        if array is None:
+            return Reason(section, f"{who} takes no Python {operand.kind}")
+        if refusing[Pair(pair.op, array, array)].result is None:
+            return Reason(section, f"{who} has no such op for {operand.kind}")
+    return Reason(section, mix_of(pair), refused_by=who)
+
+
+def _array_like(operand: Operand, dialect: Dialect) -> Operand | None:
+    """An array of the operand's dtype; None for a Python number the dialect does not take."""
+    name = dialect.python.get(operand.kind)
+    found = operand.dtype or (dtype(name) if name else None)
+    return array_operand(found, (3,)) if found else None
+
+
+def _bare(difference: PairDifference, first: Answers, second: Answers) -> Pair:
+    """The pair without what changes neither answer: being `x += y`, or being 0-d."""
+    pair, a, b = difference
+    if pair.is_augmented:
+        pair = _kept_alike(pair, pair._replace(is_augmented=False), (a, b), first, second)
+    if Role.ZERO_D in (pair.left.role, pair.right.role):
+        arrays = pair._replace(left=_as_array(pair.left), right=_as_array(pair.right))
+        pair = _kept_alike(pair, arrays, (a, b), first, second)
+    return pair
+
+
+def _kept_alike(
+    pair: Pair, barer: Pair, answers: tuple[PairAnswer, PairAnswer], first: Answers, second: Answers
+) -> Pair:
+    """The barer pair where it is answered alike, else the pair itself."""
+    return barer if (first[barer], second[barer]) == answers else pair
+
+
+def _as_array(operand: Operand) -> Operand:
+    if operand.role is not Role.ZERO_D:
+        return operand
+    return replace(operand, role=Role.ARRAY, shape=(3,))
+
+
+def _narrower(
+    pair: Pair, a: PairAnswer, b: PairAnswer, first: Answers, second: Answers
+) -> Dialect | None:
+    """The dialect whose arrays are narrower than their dtypes say, where that is all there is."""
+    for narrow, answer, other in ((first, a, second), (second, b, first)):
+        if not narrow.truncates:
+            continue
+        held = pair._replace(left=_held(pair.left, narrow), right=_held(pair.right, narrow))
+        if held != pair and other[held] == answer:
+            return narrow.dialect
+    return None
+
+
+def _held(operand: Operand, narrow: Answers) -> Operand:
+    """The operand as the dialect of narrow arrays really holds it."""
+    really = narrow.truncates.get(operand.dtype) if operand.dtype else None
+    return replace(operand, dtype=really) if really else operand
+
+
+def _section(pair: Pair) -> str:
+    """What the two answers to a pair are about."""
+    if pair.is_augmented:
+        return "`x += y`"
+    if pair.op.integers_become_float and all(o.kind in ("bool", "int") for o in pair.operands):
+        return "Division and other ops that compute in floats"
+    if pair.op.accumulates:
+        return "Sums and products"
+    roles = [operand.role for operand in pair.operands]
+    if Role.SCALAR in roles:
+        return "Python scalars"
+    return "0-d arrays" if Role.ZERO_D in roles else "Arrays"
+
+
+def mix_of(pair: Pair) -> str:
+    """The kinds and roles of a pair, such as "int with float arrays"."""
+    # The first of an assignment is the one assigned to.
+    return mix_text([pair.left, pair.right] if pair.is_augmented else pair.operands)
+
+
+def _written_into(pair: Pair) -> DType | None:
+    return pair.left.dtype if pair.is_augmented else None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Group:
+    """The differences with the same reason, described with the names of both dialects."""
+
+    section: str  # what the reason is about, in few words
+    reason: str
+    differences: tuple[PairDifference, ...]
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """The ops that differ for this reason."""
+        return tuple(dict.fromkeys(d.pair.op.name for d in self.differences))
+
+    def __repr__(self) -> str:
+        return line_of("Group", f"{counted(len(self.differences), 'question')}: {self.reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class DiffData:
+    """All that two dialects answer differently."""
+
+    first: Dialect
+    second: Dialect
+    ops: tuple[str, ...]
+    asked: int
+    groups: tuple[Group, ...]  # the largest first
+
+    @property
+    def count(self) -> int:
+        """How many questions are answered differently."""
+        return sum(len(group.differences) for group in self.groups)
+
+    @property
+    def sections(self) -> dict[str, list[Group]]:
+        """The groups by what they are about, the largest section first."""
+        found: dict[str, list[Group]] = {}
+        for group in self.groups:
+            found.setdefault(group.section, []).append(group)
+        sizes = {name: sum(len(g.differences) for g in groups) for name, groups in found.items()}
+        return {name: found[name] for name in sorted(found, key=lambda name: -sizes[name])}
+
+    @property
+    def missing(self) -> tuple[tuple[DType, ...], tuple[DType, ...]]:
+        """The dtypes only the first dialect has, and those only the second has."""
+        a, b = self.first.dtypes, self.second.dtypes
+        return tuple(d for d in a if d not in b), tuple(d for d in b if d not in a)
+
+    @property
+    def recorded_of_one(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The ops recorded only of the first dialect's framework, and only of the second's."""
+        a, b = self.first.unrecorded, self.second.unrecorded
+        return tuple(op for op in b if op not in a), tuple(op for op in a if op not in b)
+
+
+def diff_data(
+    first: str | Dialect,
+    second: str | Dialect,
+    op: Any,
+    on_question: Callable[[object], object] | None,
+) -> DiffData:
+    """Every question that two dialects answer differently, of one op or of all that are recorded
+    of both.
+
+    Raises UsageError for an unknown name.
+    """
+    a, b = to_dialect(first), to_dialect(second)
+    rows = _rows(a, b, op)
+    tells_weak = a.has_weak_arrays and b.has_weak_arrays
+    answers = Answers(a, tells_weak), Answers(b, tells_weak)
+    asked, grouped = 0, dict[Reason, list[PairDifference]]()
+    phrases = _ReasonTexts(a, b)
+    for pair in _pairs(rows, a, b):
+        asked += 1
+        if on_question:
+            on_question(pair)
+        found = PairDifference(pair, answers[0][pair], answers[1][pair])
+        phrases.note(found)
+        if found.first.text != found.second.text:
+            grouped.setdefault(reason_of(found, *answers), []).append(found)
+    groups = [
+        Group(w.section, phrases.text(w, found), tuple(found)) for w, found in grouped.items()
+    ]
+    groups.sort(key=lambda group: -len(group.differences))
+    return DiffData(a, b, tuple(row.name for row in rows), asked, tuple(groups))
+
+
+def count(first: Dialect, second: Dialect, op: Any = None) -> int:
+    """How many questions a diff asks."""
+    return sum(1 for _ in _pairs(_rows(first, second, op), first, second))
+
+
+def _rows(first: Dialect, second: Dialect, op: Any) -> list[Op]:
+    """The ops that are compared: the one named, or all but those a framework may not have."""
+    unrecorded = {*first.unrecorded, *second.unrecorded}
+    names = [op] if op else [name for name in ops() if name not in unrecorded]
+    return [find_op(name, first) for name in names]
+
+
+def _pairs(rows: list[Op], first: Dialect, second: Dialect) -> Iterator[Pair]:
+    shared = [d for d in first.dtypes if d in second.dtypes]
+    return pairs_of(rows, shared, weak_dtypes(first, second))
+
+
+class _ReasonTexts:
+    """Puts reasons into words, with what both dialects answered."""
+
+    def __init__(self, first: Dialect, second: Dialect) -> None:
+        self._names = (first.name, second.name)
+        self._answered: set[tuple[str, Op, str]] = set()  # dialect, op, mix
+
+    def note(self, asked: PairDifference) -> None:
+        """Records a question, whether the answers agree or not."""
+        if asked.pair.left.dtype is asked.pair.right.dtype:
+            return  # no mix
+        mix = mix_of(asked.pair)
+        for name, answer in zip(self._names, (asked.first, asked.second), strict=True):
+            if answer.result:
+                self._answered.add((name, asked.pair.op, mix))
+
+    def text(self, reason: Reason, found: list[PairDifference]) -> str:
+        """A reason as a sentence about both dialects."""
+        if reason.refused_by:
+            ops = {d.pair.op for d in found}
+            keys = {(reason.refused_by, op, reason.mix) for op in ops}
+            mixes = "" if " with " in reason.mix else "mixes of "
+            some = "some mixes of " if keys & self._answered else mixes
+            return f"{reason.refused_by} refuses {some}{reason.mix}"
+        if not reason.first:
+            return reason.mix
+        results = {d.first.text for d in found}, {d.second.text for d in found}
+        treatments = [f"{self._names[0]} {reason.first}", f"{self._names[1]} {reason.second}"]
+        texts = [
+            _treatment_text(treatment, made)
+            for treatment, made in zip(treatments, results, strict=True)
+        ]
+        return f"{reason.mix}: {', '.join(texts)}"
+
+
+def _treatment_text(treatment: str, results: set[str]) -> str:
+    if not treatment.endswith((" to", " makes")):
+        return treatment
+    *names, last = sorted(results)
+    if len(names) >= 3:
+        return f"{treatment} several dtypes"
+    return f"{treatment} {', '.join(names)}{' or ' if names else ''}{last}"

@@ -1,0 +1,224 @@
+"""What an op gives for every dtype with every dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from castwise.catalog.dialects import to_dialect
+from castwise.engine.ask import answer, check_augmented, find_op, spoken
+from castwise.engine.decision import Decision, Question
+from castwise.errors import PromotionError, UsageError
+from castwise.rules.dialect import Dialect
+from castwise.vocab.dtypes import DType
+from castwise.vocab.notation import parse_operand
+from castwise.vocab.operands import Operand, array_operand
+from castwise.vocab.ops import Op
+
+# Asking the engine for whole grids: an answer is a decision or a refusal, never an exception.
+
+Outcome: TypeAlias = "Decision | PromotionError"
+T = TypeVar("T")
+
+CONDITION = parse_operand("bool[3]")  # the condition that `where` is given
+# One Python scalar of each kind; its value is held by every dtype of that kind.
+PYTHON_SCALARS = tuple(map(parse_operand, ("True", "1", "1.5", "1j")))
+
+
+def outcome_of(question: Question) -> Outcome:
+    """The decision, or the refusal where the dialect refuses.
+
+    Raises UsageError where the question makes no sense.
+    """
+    try:
+        return answer(question)
+    except PromotionError as refusal:
+        return refusal
+
+
+def arranged(row: Op, condition: T, left: T, right: T) -> tuple[T, ...]:
+    """A pair as the operands of an op: only the left where the op takes one operand, the right
+    twice where it takes three, after the condition where it has one."""
+    if row.is_condition_first:
+        return condition, left, right
+    return (left, right, right)[: max(2, row.arity[0])][: row.arity[1]]
+
+
+def pair_question(row: Op, left: Operand, right: Operand, dialect: Dialect, form: str) -> Question:
+    """The question an op is asked with a pair of operands."""
+    return Question(row, arranged(row, CONDITION, left, right), dialect, form)
+
+
+def default_form(row: Op) -> str:
+    """The operator where there is one, as in resolve."""
+    return "operator" if row.symbol else "function"
+
+
+@dataclass(frozen=True, slots=True)
+class TableData:
+    """The outcomes of an op over rows and columns of operands."""
+
+    op: Op
+    dialect: Dialect
+    form: str
+    rows: tuple[Operand, ...]
+    columns: tuple[tuple[Operand, ...], ...]  # in groups; none where the op takes one operand
+    cells: tuple[tuple[Outcome, ...], ...]
+
+    @property
+    def title(self) -> str:
+        """The question the cells answer, such as "row + column in torch"."""
+        words = arranged(self.op, "condition", "row", "column")
+        symbol = None if self.form == "function" else self.op.symbol
+        if self.form == "augmented":
+            symbol = f"{symbol}="
+        call = f"{self.op.name}({', '.join(words)})"
+        asked = f" {symbol} ".join(words) if len(words) > 1 else f"{symbol}row"
+        return f"{asked if symbol else call} in {self.dialect.name}"
+
+
+def _arrays(dialect: Dialect) -> tuple[Operand, ...]:
+    return tuple(array_operand(d, (3,)) for d in dialect.dtypes)
+
+
+def _zero_d(dialect: Dialect) -> tuple[Operand, ...]:
+    return tuple(array_operand(d, ()) for d in dialect.dtypes)
+
+
+def _scalars(dialect: Dialect) -> tuple[Operand, ...]:
+    return PYTHON_SCALARS
+
+
+# What the columns may be.
+COLUMNS: dict[str, Callable[[Dialect], tuple[Operand, ...]]] = {
+    "arrays": _arrays,
+    "0-d": _zero_d,
+    "scalars": _scalars,
+}
+
+
+def table_data(
+    op: Any, dialect: str | Dialect | None, form: str | None, columns: Sequence[str]
+) -> TableData:
+    """The answers of an op for every pair of dtypes of a dialect.
+
+    Raises UsageError for an unknown name.
+    """
+    resolved = to_dialect(dialect)
+    row = find_op(op, resolved)
+    chosen = form or spoken(op).form or default_form(row)
+    if chosen == "operator" and not row.symbol:
+        raise UsageError(f"{row.name} has no operator; leave out form, or say 'function'.")
+    if chosen == "augmented":
+        check_augmented(row, 2, {})
+    for name in columns:
+        if name not in COLUMNS:
+            raise UsageError(f"columns are {', '.join(COLUMNS)}; not {name[:40]!r}.")
+    rows = _arrays(resolved)
+    groups = tuple(COLUMNS[name](resolved) for name in columns) if row.arity[1] > 1 else ()
+    cells = tuple(
+        tuple(
+            outcome_of(pair_question(row, left, right, resolved, chosen))
+            for group in groups or [(left,)]
+            for right in group
+        )
+        for left in rows
+    )
+    return TableData(row, resolved, chosen, rows, groups, cells)
+
+
+# A table in which one narrow dtype represents those with the same row and column.
+
+_FEW = 3  # two that are alike are shown both
+_BYTE = 8
+
+
+class Alike(NamedTuple):
+    """A dtype with a row, and those it represents."""
+
+    shown: DType
+    others: tuple[DType, ...]
+
+
+def folded_alike(table: TableData) -> tuple[TableData, list[Alike]]:
+    """The table without the rows and columns of dtypes that another represents, and a list of them.
+
+    Only narrow dtypes are left out, of which some framework has seventeen; every format for
+    programs has them all.
+    """
+    groups: dict[object, list[DType]] = {}
+    for place, row in enumerate(table.rows):
+        if row.dtype is not None and _is_narrow(row.dtype) and _joins_none_alike(table, place):
+            groups.setdefault(_key(table, place), []).append(row.dtype)
+    alike = [Alike(first, tuple(rest)) for first, *rest in groups.values() if len(rest) + 1 >= _FEW]
+    hidden = {dtype for group in alike for dtype in group.others}
+    return _without(table, hidden), alike
+
+
+def lacks_kernels(table: TableData, dtype: DType) -> bool:
+    """Whether a dtype with itself promotes, but has no kernel to run."""
+    found = [cell for row, _, cell in _cells(table) if row is dtype]
+    return any(isinstance(cell, Decision) and not cell.has_kernel for cell in found)
+
+
+def _is_narrow(dtype: DType) -> bool:
+    """Whether it is below a byte, or a float of one byte; bool is not a narrow integer."""
+    return dtype.kind != "bool" and dtype.bits <= _BYTE - (dtype.kind == "int")
+
+
+def _cells(table: TableData) -> Iterator[tuple[DType | None, DType | None, Outcome]]:
+    """Each cell with the dtypes of its row and its column; a Python number has none."""
+    columns = [operand.dtype for group in table.columns for operand in group] or [None]
+    for row, cells in zip(table.rows, table.cells, strict=True):
+        for column, cell in zip(columns, cells, strict=True):
+            yield row.dtype, column, cell
+
+
+def _joins_none_alike(table: TableData, place: int) -> bool:
+    """Whether a narrow dtype is refused with all the others of its kind, in columns or not."""
+    own = table.rows[place]
+    others = [row for row in table.rows if _is_sibling(row.dtype, own.dtype)]
+    if table.op.arity[1] == 1:
+        return True
+    pairs = [pair for other in others for pair in ((own, other), (other, own))]
+    asked = [pair_question(table.op, *pair, table.dialect, table.form) for pair in pairs]
+    return not any(isinstance(outcome_of(question), Decision) for question in asked)
+
+
+def _key(table: TableData, place: int) -> object:
+    """The content of a row and a column, without the dtype's own name."""
+    own = table.rows[place].dtype
+    cells = [
+        (_other(row, own), _other(column, own), _cell_text(cell, own))
+        for row, column, cell in _cells(table)
+        if own in (row, column) and not _is_sibling(row, own) and not _is_sibling(column, own)
+    ]
+    return own and own.kind, tuple(cells)
+
+
+def _is_sibling(dtype: DType | None, own: DType | None) -> bool:
+    """Whether it is another narrow dtype of the same kind."""
+    if dtype is None or own is None:
+        return False
+    return dtype is not own and _is_narrow(dtype) and dtype.kind == own.kind
+
+
+def _other(dtype: DType | None, own: DType | None) -> DType | str | None:
+    return "itself" if dtype is own else dtype
+
+
+def _cell_text(cell: Outcome, own: DType | None) -> object:
+    return (_other(cell.result, own), cell.is_weak) if isinstance(cell, Decision) else None
+
+
+def _without(table: TableData, hidden: set[DType]) -> TableData:
+    columns = [operand for group in table.columns for operand in group]
+    kept = [place for place, operand in enumerate(columns) if operand.dtype not in hidden] or [0]
+    rows = [place for place, operand in enumerate(table.rows) if operand.dtype not in hidden]
+    return replace(
+        table,
+        rows=tuple(table.rows[r] for r in rows),
+        columns=tuple(tuple(o for o in group if o.dtype not in hidden) for group in table.columns),
+        cells=tuple(tuple(table.cells[r][c] for c in kept) for r in rows),
+    )

@@ -1,0 +1,379 @@
+"""A dialect against the framework installed here, question by question: `castwise verify`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import NamedTuple
+
+from castwise.catalog.dialects import nearest_named, to_dialect
+from castwise.conformance.differences import difference_at
+from castwise.conformance.dtype_lists import dtypes_taken
+from castwise.conformance.programs import Framework, find_speaker
+from castwise.conformance.questions import GridQuestion
+from castwise.conformance.recorder import (
+    Cell,
+    Recorder,
+    cells,
+    find_recorder,
+    find_value_recorder,
+    recorded_dialects,
+)
+from castwise.conformance.through import (
+    FAILED,
+    Through,
+    Transformation,
+    UnsupportedError,
+    ValuesAsked,
+    asked_through,
+    find_transformation,
+    imports_of,
+    is_result,
+    reproduction,
+)
+from castwise.engine.ask import can_cast
+from castwise.engine.decide import decide
+from castwise.engine.decision import Refusal
+from castwise.engine.recorded import question_of_cell
+from castwise.errors import UsageError, did_you_mean
+from castwise.rules.dialect import Dialect
+from castwise.vocab.dtypes import DTYPES
+from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
+
+
+class Drift(NamedTuple):
+    """A cell that the framework answers differently from castwise."""
+
+    cell: Cell
+    answer: str  # what castwise says
+
+
+class UnequalDtypes(NamedTuple):
+    """Where the list of a dialect's dtypes is not what its framework takes."""
+
+    missing: tuple[str, ...] = ()  # the framework takes them, and the dialect lacks them
+    not_taken: tuple[str, ...] = ()  # the dialect has them, and the framework does not take them
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The result of asking a framework about everything in its dialect."""
+
+    dialect: Dialect
+    framework: str
+    versions: dict[str, str]
+    compared: int
+    listed: int  # answers that differ on purpose, each with a reason in differences.tsv
+    drift: tuple[Drift, ...]
+    dtypes: UnequalDtypes
+    kernels: tuple[Drift, ...] = ()  # the same dtype, which only one of the two runs
+
+    @property
+    def agrees(self) -> bool:
+        """Whether no answer differs and no dtype is missing; a dialect may know less of kernels."""
+        return not self.drift and not self.dtypes.missing
+
+
+def verify(
+    dialect: str | Dialect,
+    recorder: Recorder,
+    ops: Iterable[str] | None = None,
+    on_question: Callable[[object], object] | None = None,
+) -> Verification:
+    """Asks the installed framework and compares each answer with the engine's, and where all ops
+    are asked, the list of its dtypes with the dialect's."""
+    chosen = to_dialect(dialect)
+    compared, listed, drift, kernels = 0, 0, list[Drift](), list[Drift]()
+    for cell in cells(recorder, ops, on_question):
+        compared += 1
+        said = answer_for(cell, chosen)
+        if _agree(cell.answer, said):
+            if not run_alike(cell.answer, said):
+                kernels.append(Drift(cell, said))
+        elif difference_at(chosen.name, cell.op, cell.form, cell.operands):
+            listed += 1
+        else:
+            drift.append(Drift(cell, said))
+    dtypes = UnequalDtypes() if ops else unequal_dtypes(chosen, recorder)
+    versions = recorder.versions()
+    return Verification(
+        chosen, recorder.name, versions, compared, listed, tuple(drift), dtypes, tuple(kernels)
+    )
+
+
+def unequal_dtypes(dialect: Dialect, recorder: Recorder) -> UnequalDtypes:
+    """Which dtypes the installed framework takes and the dialect lacks, and the other way round.
+
+    Without a function that tells, nothing is found.
+    """
+    promoted = dtypes_taken(recorder, [known.name for known in DTYPES])
+    if not promoted:
+        return UnequalDtypes()
+    own = [known.name for known in dialect.dtypes]
+    return UnequalDtypes(
+        tuple(name for name in promoted if name not in own),
+        tuple(name for name in own if name not in promoted),
+    )
+
+
+def recorder_for(dialect: Dialect, ops: Iterable[str] = ()) -> Recorder:
+    """The recorder that asks the framework of a dialect, in its mode.
+
+    Raises UsageError where there is none, the framework is not installed, or it lacks an op.
+    """
+    try:
+        recorded = recorded_dialects(dialect.framework)
+        is_release = bool(dialect.evidence.layers and dialect.version)
+        if dialect.name not in recorded and not is_release:
+            raise ValueError(_not_recorded(dialect, recorded))
+        recorder = find_recorder(dialect.framework, dialect.mode)
+    except ImportError as error:
+        raise UsageError(
+            f"{dialect.name} cannot be verified: {error.name} is not installed."
+            f" Install it first: the dialect is {dialect.evidence.source}."
+        ) from None
+    except ValueError as error:
+        raise UsageError(f"{dialect.name} cannot be verified: {error}") from None
+    installed = _release_of(recorder) if is_release else recorder.dialect
+    if installed != dialect.name:
+        raise UsageError(
+            f"{dialect.name} cannot be verified: the {recorder.name} installed here has the dialect"
+            f" {installed}."
+        )
+    for name in ops:
+        known = recorder.scope.forms
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise UsageError(f"{recorder.name} has no recorded op {name!r}.{hint}")
+    return recorder
+
+
+def _release_of(recorder: Recorder) -> str:
+    """The dialect of the release that a recorder asks."""
+    framework, colon, mode = recorder.dialect.partition(":")
+    release = f"{framework.partition('@')[0]}@{recorder.versions()['version']}"
+    return nearest_named(f"{release}{colon}{mode}").dialect.name
+
+
+def _not_recorded(dialect: Dialect, recorded: tuple[str, ...]) -> str:
+    """The message for a dialect of a document or a variation, which no framework implements."""
+    *others, last = recorded
+    instead = f"{', '.join(others)} or {last}" if others else last
+    return (
+        f"no installed framework implements it. Evidence: {dialect.evidence.source}."
+        f" Verify {instead} instead, or compare: castwise diff {dialect.name} {recorded[0]}"
+    )
+
+
+def agrees(cell: Cell, dialect: str | Dialect) -> bool:
+    """Whether the engine answers a cell as the framework did.
+
+    >>> agrees(Cell("add", "operator", ("int32[3]", "5.5"), "float32"), "torch")
+    True
+    """
+    return _agree(cell.answer, answer_for(cell, dialect))
+
+
+def answer_for(cell: Cell, dialect: str | Dialect) -> str:
+    """What the engine answers to a cell, in the words of the cells.
+
+    >>> answer_for(Cell("sub", "function", ("bool[3]", "bool[3]"), ""), "numpy")
+    '!'
+    """
+    chosen = to_dialect(dialect)
+    if cell.op == "can_cast":
+        source, target = (operand.removesuffix("[3]") for operand in cell.operands)
+        return "bool" if can_cast(source, target, dialect=chosen) else REFUSED
+    try:
+        decision = decide(question_of_cell(cell.op, cell.form, cell.operands, chosen))
+    except Refusal as refusal:
+        return OUT_OF_RANGE if refusal.by_value else REFUSED
+    result = f"{decision.result}{'*' if decision.is_weak else ''}"
+    return result if decision.has_kernel else f"{NO_KERNEL}:{result}"
+
+
+def run_alike(recorded: str, said: str) -> bool:
+    """Whether two answers that agree also say the same of the kernel.
+
+    >>> run_alike("no-kernel:uint16", "uint16"), run_alike("!", "!range")
+    (False, True)
+    """
+    return recorded.startswith(NO_KERNEL) == said.startswith(NO_KERNEL)
+
+
+def _agree(recorded: str, said: str) -> bool:
+    """Whether two answers agree: both refusals, or the same dtype, or neither runs.
+
+    A framework without a kernel may not tell the dtype it promoted to.
+    """
+    if recorded.startswith(REFUSED) or said.startswith(REFUSED):
+        return recorded[:1] == said[:1]
+    if recorded == NO_KERNEL or (recorded.startswith(NO_KERNEL) and said.startswith(NO_KERNEL)):
+        return True
+    return recorded.removeprefix(f"{NO_KERNEL}:") == said.removeprefix(f"{NO_KERNEL}:")
+
+
+# A framework beside itself through a transformation: `castwise verify torch --through NAME`.
+
+# What can differ, with what it means, the most surprising first.
+KINDS = {
+    "declared": "the result declares another dtype than it has",
+    "another dtype": "both give a result, of different dtypes",
+    "weak type": "the same dtype, weakly typed in only one of them",
+    "values": "the same dtype, other bits",
+    "taken": "the framework refuses it, and the transformed function takes it",
+    "no kernel": "the framework takes it, and what runs the transformed function has no kernel",
+    "refused": "the framework takes it, and the transformed function refuses it",
+    "fails": "the framework takes it, and the transformation fails for another reason",
+    "unsupported": "the framework takes it, and the transformation does not have this op",
+    "kernel": "the framework has no kernel, and the transformed function runs",
+}
+NOT_ABOUT_DTYPES = ("unsupported", "kernel")
+_UNSUPPORTED = f"{FAILED}:{UnsupportedError.__name__}"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A question that is answered differently, and a line that shows it."""
+
+    found: Through
+    kind: str  # one of KINDS
+    line: str | None  # the transformed call, as Python
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughComparison:
+    """What differs between a framework and itself through a transformation."""
+
+    framework: str
+    dialect: str
+    versions: dict[str, str]
+    through: str
+    asked: int
+    left_out: int  # questions that the transformation cannot be asked
+    differences: tuple[Difference, ...]
+    imports: str  # what the lines of the differences need
+
+    @property
+    def agrees(self) -> bool:
+        """Whether nothing differs but which ops and kernels there are."""
+        return all(one.kind in NOT_ABOUT_DTYPES for one in self.differences)
+
+
+def transformation_named(framework: str, name: str) -> Transformation:
+    """The transformation of a name.
+
+    Raises UsageError for one that is unknown or cannot be imported.
+    """
+    try:
+        return find_transformation(framework, name)
+    except (ImportError, ValueError) as error:
+        raise UsageError(f"--through {name}: {error}") from None
+
+
+def prepared(
+    dialect: Dialect, through: str, ops: Iterable[str] = ()
+) -> tuple[Recorder, Transformation]:
+    """What asks the framework of a dialect, and the transformation of a name.
+
+    Raises UsageError where one of them is not there. The transformation is made first: some need
+    settings that a framework takes before it makes its first array.
+    """
+    try:
+        transformation = transformation_named(dialect.framework, through)
+    except UsageError:
+        recorder_for(dialect, ops)  # that the framework is not there says more
+        raise
+    return recorder_for(dialect, ops), transformation
+
+
+def recorder_of_values(recorder: Recorder, transformation: Transformation) -> ValuesAsked:
+    """What asks a framework for values, where that makes sense.
+
+    Raises UsageError where the transformation computes none, or none of the framework are recorded.
+    """
+    if not transformation.computes:
+        raise UsageError(f"--values: {transformation.name} computes no values to compare.")
+    try:
+        values = find_value_recorder(recorder.name, recorder.dialect.partition(":")[2])
+    except ValueError as error:
+        raise UsageError(f"--values: {error}") from None
+    return ValuesAsked(values, recorder.dialects)
+
+
+def compare_through(
+    recorder: Recorder,
+    transformation: Transformation,
+    asked: Sequence[GridQuestion],
+    on_question: Callable[[object], object] | None = None,
+) -> ThroughComparison:
+    """Asks the framework, and the transformed function, and keeps what differs."""
+    speaker = _speaker(recorder)
+    possible = [question for question in asked if not transformation.leaves_out(question)]
+    count, different = 0, list[Difference]()
+    # Closed, so that what a transformation started ends here, whatever happens in this loop.
+    with closing(asked_through(recorder, transformation, possible, on_question)) as answers:
+        for found in answers:
+            count += 1
+            kind = kind_of(found)
+            if kind:
+                line = _line(speaker, transformation, found)
+                different.append(Difference(found, kind, line))
+    return ThroughComparison(
+        recorder.name,
+        recorder.dialect,
+        recorder.versions() | {name: version(name) for name in transformation.packages},
+        transformation.name,
+        count,
+        len(asked) - len(possible),
+        tuple(different),
+        imports_of(speaker, transformation) if speaker else "",
+    )
+
+
+def kind_of(found: Through) -> str:
+    """What differs; nothing where neither gives a result, whatever the reasons.
+
+    >>> from castwise.conformance.questions import GridQuestion
+    >>> question = GridQuestion("add", "operator", ("int32[3]", "1.5"))
+    >>> kind_of(Through(question, "float32", "float64")), kind_of(Through(question, "!", "fails"))
+    ('another dtype', '')
+    """
+    plain, answer = found.plain, found.answer
+    if found.dtypes:
+        return "declared"
+    if (not is_result(plain) and not is_result(answer)) or plain == answer:
+        return ""
+    if is_result(plain) and is_result(answer):
+        return _kind_of_results(plain.partition("=")[0], answer.partition("=")[0])
+    if is_result(plain):
+        if answer == _UNSUPPORTED:
+            return "unsupported"
+        return _KINDS_OF_ANSWERS.get(answer.partition(":")[0], "refused")
+    return "kernel" if plain in (NO_KERNEL, f"{NO_KERNEL}:{answer}") else "taken"
+
+
+def _kind_of_results(plain: str, answer: str) -> str:
+    if plain == answer:
+        return "values"
+    return "weak type" if plain.rstrip("*") == answer.rstrip("*") else "another dtype"
+
+
+_KINDS_OF_ANSWERS = {FAILED: "fails", NO_KERNEL: "no kernel"}
+
+
+def _line(speaker: Framework | None, transformation: Transformation, found: Through) -> str | None:
+    if speaker is None:
+        return None
+    shows_all = bool(found.dtypes)
+    return reproduction(speaker, transformation, found.question, shows_all_dtypes=shows_all)
+
+
+def _speaker(recorder: Recorder) -> Framework | None:
+    """What writes calls in a framework's words; None for one that no programs are written in."""
+    try:
+        return find_speaker(recorder.name, recorder.dialect.partition(":")[2])
+    except ValueError:
+        return None

@@ -1,1 +1,0 @@
-"""Recordings of releases, devices and compilers, as layers over the dialects."""

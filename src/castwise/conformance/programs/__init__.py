@@ -1,1 +1,0 @@
-"""Random programs, run step by step in a framework: what no grid of questions asks."""

@@ -1,1 +1,0 @@
-"""What frameworks compute: which values are asked for, recorded, and agree."""

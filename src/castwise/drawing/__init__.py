@@ -1,1 +1,0 @@
-"""Pictures: the parts of an SVG and the colours of dtypes."""

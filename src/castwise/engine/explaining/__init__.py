@@ -1,1 +1,0 @@
-"""Explanations: an expression taken apart, each of its ops asked about, and told in words."""

@@ -1,4 +1,0 @@
-"""The libraries that hold and compute arrays, one file each."""
-
-DEFAULT = "numpy"  # for data that is not an array yet
-EAGER = ("numpy", "torch", "jax")  # they compute immediately

@@ -1,1 +1,0 @@
-"""Reductions of an array that is cast first, in blocks, with the bits of the whole computation."""

@@ -1,1 +1,0 @@
-"""Ops on large arrays as generated kernels, where that is faster; the results are the same."""

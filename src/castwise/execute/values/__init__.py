@@ -1,1 +1,0 @@
-"""A dialect's value rules where they differ from the backend's: casts, powers, shapes."""

@@ -1,0 +1,432 @@
+"""compile: traces a function once per signature, then runs it as a graph."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from types import MethodType
+from typing import Any, TypeVar, cast
+
+from castwise.arrays import fast_path
+from castwise.arrays.calls import common_dialect
+from castwise.arrays.tensor import Tensor, asarray
+from castwise.arrays.variable import Variable
+from castwise.catalog.dialects import of_process, to_dialect
+from castwise.graph.graph import Graph
+from castwise.graph.nodes import OtherNumbersError
+from castwise.graph.passes import simplify
+from castwise.graph.program import Slot, filled, sequence_like
+from castwise.graph.run import Ready, is_as_traced
+from castwise.graph.trace import Variant, trace, traced
+from castwise.rules.dialect import Dialect
+from castwise.vocab.operands import Operand, array_operand, value_class
+
+# Calls of a compiled function: the arrays and numbers in them, and a key for the rest.
+
+# Numbers of these types are arguments of the graph. A bool is not: there are only two, and a
+# function may ask `flag is True`, which cannot be traced.
+NUMBERS = frozenset({int, float, complex})
+_ANY_NUMBER = (bool, int, float, complex)
+_slot = functools.cache(Slot)
+
+
+def read(value: Any, key: list[object], leaves: list[Any]) -> Any:
+    """The argument with a slot for each array and number in it, which are added to `leaves`.
+
+    All that tells two calls apart is added to `key`, except for the values of the numbers.
+    """
+    kind = type(value)
+    if kind is Tensor:
+        key += (value._kind, value._array.shape)
+    elif kind in NUMBERS:
+        key.append(kind)
+    elif isinstance(value, Tensor) or (hasattr(value, "dtype") and hasattr(value, "shape")):
+        value = value if isinstance(value, Tensor) else asarray(value)
+        if type(value) is not Tensor:
+            key.append(type(value))
+        key += (value._kind, value._array.shape)
+    elif isinstance(value, (list, tuple)):
+        key += (kind, len(value))
+        return sequence_like(value, [read(part, key, leaves) for part in value])
+    elif isinstance(value, dict):
+        key += (kind, len(value), *map(static_key, value))
+        return {name: read(part, key, leaves) for name, part in value.items()}
+    else:
+        key.append(static_key(value))
+        return value
+    leaves.append(value)
+    return _slot(len(leaves) - 1)
+
+
+def static_key(part: Any) -> object:
+    """The key of what is not traced; numbers as text, because 0.0 and -0.0 are equal."""
+    if isinstance(part, (list, tuple)):
+        return (type(part), *map(static_key, part))
+    if isinstance(part, dict):
+        return (dict, *map(static_key, part.items()))
+    if isinstance(part, _ANY_NUMBER):
+        return (type(part), repr(part))
+    return (type(part), part if isinstance(part, Hashable) else _ByIdentity(part))
+
+
+class _ByIdentity:
+    """An unhashable object, compared by identity."""
+
+    def __init__(self, thing: object) -> None:
+        self.thing = thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByIdentity) and other.thing is self.thing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Signature:
+    """What calls have in common that share their graphs: parameters whose arrays and numbers are
+    slots, in the order of the parameters, and the names of these."""
+
+    key: tuple[object, ...]
+    dialect: Dialect
+    parameters: dict[str, Any]
+    names: tuple[str, ...]
+    numbers: tuple[int, ...]  # which slots are numbers
+    arrays: tuple[int, ...]  # which are arrays
+
+    def number_key(self, leaves: Sequence[Any], read: frozenset[int]) -> tuple[object, ...]:
+        """The part of the key that depends on numbers: the class of each, and the value of those
+        that the function reads."""
+        if not read:
+            return tuple([value_class(leaves[slot]) for slot in self.numbers])
+        return tuple(
+            [
+                _exact(leaves[slot]) if place in read else value_class(leaves[slot])
+                for place, slot in enumerate(self.numbers)
+            ]
+        )
+
+
+def _exact(number: Any) -> object:
+    """A number as a key: as text where it equals another number, or not even itself."""
+    return number if number == number and number and type(number) is not complex else repr(number)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """How calls of one form fill the slots of their signature."""
+
+    order: tuple[int, ...] | None  # None: as they come
+    defaults: tuple[Any, ...]  # arrays and numbers that the call leaves out
+
+    def arranged(self, leaves: list[Any]) -> list[Any]:
+        """The arrays and numbers of a call, in the order of the parameters."""
+        if self.order is None:
+            return leaves
+        leaves += self.defaults
+        return [leaves[n] for n in self.order]
+
+
+def bound(
+    parameters: inspect.Signature, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[Call, dict[str, Any], list[str], list[Any]]:
+    """How a call fills its slots, its parameters with slots, the names of these and their values.
+
+    Raises TypeError if the function does not take these arguments.
+    """
+    leaves: list[Any] = []
+    placed = [read(argument, [], leaves) for argument in arguments]
+    named = {name: read(argument, [], leaves) for name, argument in keywords.items()}
+    given = parameters.bind(*placed, **named)
+    own, count = {*given.arguments}, len(leaves)
+    given.apply_defaults()
+    found = {
+        name: part if name in own else read(part, [], leaves)
+        for name, part in given.arguments.items()
+    }
+    slots = [(name, n) for top, part in found.items() for name, n in _named(top, part)]
+    order = tuple([n for _, n in slots])
+    renumbered = {n: _slot(place) for place, n in enumerate(order)}
+    is_plain = order == tuple(range(count))
+    call = Call(None if is_plain else order, tuple(leaves[count:]))
+    canonical = {
+        name: filled(part, [renumbered[n] for n in range(len(leaves))])
+        for name, part in found.items()
+    }
+    return call, canonical, [name for name, _ in slots], [leaves[n] for n in order]
+
+
+def _named(name: str, part: Any) -> Iterator[tuple[str, int]]:
+    """The slots in a parameter, each with a name of its own."""
+    if isinstance(part, Slot):
+        yield name, part.number
+    elif isinstance(part, (list, tuple)):
+        for n, inner in enumerate(part):
+            yield from _named(f"{name}_{n}", inner)
+    elif isinstance(part, dict):
+        for key, inner in part.items():
+            yield from _named(f"{name}_{key}", inner)
+
+
+def signature_of(
+    dialect: Dialect, parameters: dict[str, Any], names: list[str], leaves: list[Any]
+) -> Signature:
+    """The signature of parameters whose slots have these values."""
+    keys = [
+        (isinstance(leaf, Variable), spec_of(leaf)) if isinstance(leaf, Tensor) else type(leaf)
+        for leaf in leaves
+    ]
+    return Signature(
+        (dialect, *map(static_key, parameters.items()), *keys),
+        dialect,
+        parameters,
+        tuple(names),
+        tuple([n for n, leaf in enumerate(leaves) if not isinstance(leaf, Tensor)]),
+        tuple([n for n, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]),
+    )
+
+
+def spec_of(tensor: Tensor) -> Operand:
+    """The dtype and shape that a function is traced for."""
+    return array_operand(tensor.dtype, tensor.shape, is_weak=tensor.weak_type)
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+_MOST_GRAPHS = 256  # per function; the oldest is dropped
+_MOST_CALLS = 1024  # forms of calls per function
+_NO_NUMBERS: tuple[Any, ...] = ()
+
+
+class _Reads:
+    """The numbers whose values a function reads, in calls of one signature."""
+
+    __slots__ = ("places",)
+
+    def __init__(self) -> None:
+        self.places: frozenset[int] = frozenset()
+
+
+class _Known:
+    """A form of calls that came before, and the graphs that are ready for it."""
+
+    __slots__ = ("call", "key", "reads", "ready", "signature")
+
+    def __init__(
+        self, key: tuple[object, ...] | None, call: Call, signature: Signature, reads: _Reads
+    ) -> None:
+        self.key = key  # None: not only tensors and numbers, or in another order
+        self.call, self.signature, self.reads = call, signature, reads
+        self.ready: dict[tuple[object, ...], list[Ready]] = {}  # by what depends on numbers
+
+
+class Compiled:
+    """A function that runs as a graph, one per signature of its arguments."""
+
+    def __init__(self, fn: Callable[..., Any], dialect: str | Dialect | None) -> None:
+        functools.update_wrapper(self, fn)
+        self._fn, self._dialect = fn, dialect
+        self._parameters = inspect.signature(fn)
+        self._lock = threading.Lock()
+        self._known: dict[tuple[object, ...], _Known] = {}
+        # Of calls with tensors and numbers alone, in the order of the parameters: a function of
+        # their arrays and numbers, which gives NotImplemented if it is not for these numbers.
+        self._direct: dict[tuple[object, ...], Callable[[list[Any]], Any]] = {}
+        self._variants: dict[tuple[object, ...], list[Variant]] = {}
+        self._reads: dict[tuple[object, ...], _Reads] = {}  # by signature
+
+    @property
+    def graphs(self) -> dict[tuple[object, ...], Graph]:
+        """The graphs that were traced, the oldest first."""
+        return {
+            (*key, n): variant.graph
+            for key, variants in self._variants.items()
+            for n, variant in enumerate(variants)
+        }
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """The function itself, or bound as a method of an object."""
+        return self if instance is None else MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<compiled {getattr(self._fn, '__qualname__', self._fn)}>"
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        key: list[object] = [fast_path.context(), *of_process]
+        given = []
+        for argument in arguments:  # most calls: tensors and numbers, in a form that came before
+            kind = type(argument)
+            if kind is Tensor:
+                array = argument._array
+                given.append(array)
+                key.append(argument._kind)
+                key.append(array.shape)
+            elif kind in NUMBERS:
+                given.append(argument)
+                key.append(kind)
+            else:
+                break
+        else:
+            run = None if keywords else self._direct.get(tuple(key))
+            if run is not None and not (fast_path.running or fast_path.blocks):
+                found = run(given)
+                if found is not NotImplemented:
+                    return found
+        return self._called(arguments, keywords)
+
+    def _called(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """The result for any arguments."""
+        key: list[object] = [fast_path.context(), *of_process]
+        leaves: list[Any] = []
+        for argument in arguments:
+            read(argument, key, leaves)
+        for name, argument in keywords.items():
+            key.append(name)
+            read(argument, key, leaves)
+        known = self._known.get(tuple(key))
+        if known is None:
+            known = self._new_form(tuple(key), arguments, keywords)
+        return self._run(known, known.call.arranged(leaves))
+
+    def _new_form(
+        self, key: tuple[object, ...], arguments: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> _Known:
+        call, parameters, names, leaves = bound(self._parameters, arguments, keywords)
+        kinds = [leaf._kind for leaf in leaves if isinstance(leaf, Tensor)]
+        dialect = common_dialect(kinds) if self._dialect is None else to_dialect(self._dialect)
+        is_plain = all(type(a) is Tensor or type(a) in NUMBERS for a in arguments)
+        own_key = key if is_plain and not keywords and call.order is None else None
+        signature = signature_of(dialect, parameters, names, leaves)
+        known = _Known(own_key, call, signature, self._reads.setdefault(signature.key, _Reads()))
+        with self._lock:
+            if len(self._known) >= _MOST_CALLS:
+                for table in (self._known, self._direct, self._reads):
+                    table.clear()
+            self._known[key] = known
+        return known
+
+    def _run(self, known: _Known, leaves: list[Any]) -> Any:
+        """The result for arrays and numbers in the order of the parameters."""
+        signature, tensors = known.signature, leaves
+        numbers, key = _NO_NUMBERS, _NO_NUMBERS
+        if signature.numbers:
+            key = signature.number_key(leaves, known.reads.places)
+            numbers = tuple([leaves[n] for n in signature.numbers])
+            tensors = [leaves[n] for n in signature.arrays]
+        for ready in known.ready.get(key, ()):
+            try:
+                return ready.run(tensors, numbers)
+            except OtherNumbersError:
+                continue
+        return self._run_new(known, leaves, tensors, numbers)
+
+    def _run_new(
+        self, known: _Known, leaves: list[Any], tensors: list[Tensor], numbers: tuple[Any, ...]
+    ) -> Any:
+        """The result by a graph that this form of calls did not use before, traced if need be."""
+        signature = known.signature
+        seen = known.reads.places
+        key = signature.number_key(leaves, seen)
+        variants = self._variants.get((signature.key, key), [])
+        variants[:] = [variant for variant in variants if is_as_traced(variant.graph)]
+        known.ready[key] = [Ready(v.graph, tensors, v.numbers) for v in variants]
+        for ready in known.ready[key]:
+            self._make_direct(known, ready)
+            try:
+                return ready.run(tensors, numbers)
+            except OtherNumbersError:
+                continue
+        variant = traced(functools.partial(self._trace, signature, leaves), numbers, seen)
+        if variant.read != seen:
+            self._forget(signature)
+            known.reads.places = variant.read
+            key = signature.number_key(leaves, variant.read)
+        self._keep((signature.key, key), variant)
+        ready = Ready(variant.graph, tensors, variant.numbers)
+        known.ready.setdefault(key, []).append(ready)
+        self._make_direct(known, ready)
+        return ready.run(tensors, numbers)
+
+    def _make_direct(self, known: _Known, ready: Ready) -> None:
+        """Lets the next calls of a form find a graph at once, if they need nothing else."""
+        key = known.key
+        if key is not None and self._known.get(key) is known and ready.of_list is not None:
+            run = self._by_numbers(known) if known.signature.numbers else ready.of_list
+            self._direct[key] = run
+
+    def _by_numbers(self, known: _Known) -> Callable[[list[Any]], Any]:
+        """A function of the arrays and numbers of calls of one form."""
+        signature, reads = known.signature, known.reads
+        order = (*signature.arrays, *signature.numbers)
+
+        def run(given: list[Any]) -> Any:
+            for ready in known.ready.get(signature.number_key(given, reads.places), ()):
+                try:
+                    if ready.of_list is not None:
+                        return ready.of_list([given[n] for n in order])
+                except OtherNumbersError:
+                    continue
+            return NotImplemented
+
+        return run
+
+    def _forget(self, signature: Signature) -> None:
+        """Drops the graphs of a signature, because the function reads more of its numbers."""
+        with self._lock:
+            for key in [key for key in self._variants if key[0] == signature.key]:
+                del self._variants[key]
+
+    def _keep(self, key: tuple[object, ...], variant: Variant) -> None:
+        with self._lock:
+            while sum(map(len, self._variants.values())) >= _MOST_GRAPHS:
+                del self._variants[next(iter(self._variants))]
+                self._direct.clear()
+                for known in self._known.values():
+                    known.ready.clear()
+            self._variants.setdefault(key, []).append(variant)
+
+    def _trace(self, signature: Signature, leaves: list[Any], numbers: Sequence[Any]) -> Graph:
+        """The simplified graph of the function for one signature and its numbers."""
+        parameters, arrays = signature.parameters, signature.arrays
+        values = list(leaves)
+        for place, number in zip(signature.numbers, numbers, strict=True):
+            values[place] = number
+
+        def called(**tensors: Tensor) -> Any:
+            for place, tensor in zip(arrays, tensors.values(), strict=True):
+                values[place] = tensor
+            given = {name: filled(part, values) for name, part in parameters.items()}
+            arguments = inspect.BoundArguments(self._parameters, given)
+            return self._fn(*arguments.args, **arguments.kwargs)
+
+        called.__name__ = getattr(self._fn, "__name__", "compiled")
+        called.__wrapped__ = self._fn  # type: ignore[attr-defined]  # where state has its names
+        specs = {signature.names[n]: leaves[n] for n in arrays}
+        specs = {n: t if isinstance(t, Variable) else spec_of(t) for n, t in specs.items()}
+        return simplify(trace(called, dialect=signature.dialect, **specs)).graph
+
+
+def compile(fn: F | None = None, *, dialect: str | Dialect | None = None) -> F:
+    """Makes a function run as its simplified graph, traced once per signature.
+
+    Arrays may belong to any backend, and may be inside lists, tuples and dicts. Python ints, floats
+    and complex numbers may change from call to call: the signature has the value of one only if the
+    function reads it, as in `if factor > 1` or `axis=n`. All other arguments are part of the
+    signature. Each call reads and writes variables, and other tensors that the function writes to.
+    Anything else that the function reads, for example from `self`, keeps the value it had when the
+    signature was traced.
+
+    >>> from castwise import asarray
+    >>> @compile(dialect="torch")
+    ... def scaled(x, factor):
+    ...     return x * factor
+    >>> scaled(asarray([1, 2], dtype="int32"), 0.5)
+    Tensor([0.5, 1. ], dtype=float32, dialect=torch, backend=numpy)
+
+    Raises the same errors as trace, when a signature is new.
+    """
+    if fn is None:
+        return cast(F, functools.partial(compile, dialect=dialect))
+    return cast(F, Compiled(fn, dialect))

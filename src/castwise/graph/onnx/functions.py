@@ -1,0 +1,608 @@
+"""Float functions that ONNX lacks, composed of those it has, with NumPy's special cases."""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Callable
+from typing import Any
+
+from castwise.arrays.functions import (
+    class_axis,
+    convolution,
+    needed,
+    normalized_axes,
+    pad_widths,
+    spread,
+)
+from castwise.errors import UsageError
+from castwise.graph import sizes as shapes
+from castwise.graph.onnx import arrays as xp
+from castwise.graph.onnx.arrays import (
+    equal,
+    exp,
+    floor,
+    full_like,
+    greater,
+    greater_equal,
+    is_negative,
+    isnan,
+    less,
+    log,
+    logical_not,
+    maximum,
+    mean,
+    minimum,
+    not_equal,
+    reduced,
+    reshape,
+    sqrt,
+    where,
+)
+from castwise.graph.onnx.runtimes import LackingError, element_type, onnx_package
+from castwise.graph.onnx.writer import BOOL, INT64, Value, Writer, called, same
+from castwise.graph.shapes import PRODUCTS, SHAPES, contracted, results_of, topk_shapes
+from castwise.graph.sizes import broadcast, places
+from castwise.vocab.dtypes import dtype, find_dtype
+
+INF, NAN = math.inf, math.nan
+
+
+def remainder(x: Value, y: Value) -> Value:
+    """The remainder with the sign of the divisor."""
+    rest = called("Mod", x, y, fmod=1)
+    return where(_is_past(rest, y), rest + y, rest)
+
+
+def floor_divide(x: Value, y: Value) -> Value:
+    """The quotient rounded down, from the exact remainder; by zero like division."""
+    rest = called("Mod", x, y, fmod=1)
+    quotient = (x - rest) / y
+    quotient = where(_is_past(rest, y), quotient - 1, quotient)
+    down = floor(quotient)
+    found = where(less(0.5, quotient - down), down + 1, down)
+    return where(equal(y, 0), x / y, found)
+
+
+def _is_past(rest: Value, y: Value) -> Value:
+    """Whether a remainder's sign differs from the divisor's."""
+    return not_equal(rest, 0) & called("Xor", less(rest, 0), less(y, 0))
+
+
+def trunc(x: Value) -> Value:
+    return where(less(x, 0), called("Ceil", x), called("Floor", x))
+
+
+def atan2(y: Value, x: Value) -> Value:
+    """The angle of a point, in all four quadrants."""
+    are_both_inf = equal(xp.abs(x), INF) & equal(xp.abs(y), INF)
+    are_both_zero = equal(x, 0) & equal(y, 0)
+    ratio = where(are_both_inf, called("Sign", x) * called("Sign", y), y / x)
+    found = called("Atan", where(are_both_zero, 0.0, ratio))
+    half_turn = where(is_negative(y), -math.pi, where(isnan(y), y, math.pi))
+    return where(is_negative(x), found + half_turn, found)
+
+
+def hypot(x: Value, y: Value) -> Value:
+    """The length of a diagonal, without intermediate overflow."""
+    one, other = xp.abs(x), xp.abs(y)
+    longer = maximum(one, other)
+    ratio = minimum(one, other) / longer
+    found = where(equal(longer, 0), longer, longer * sqrt(1 + ratio * ratio))
+    return where(equal(one, INF) | equal(other, INF), INF, found)
+
+
+def logaddexp(x: Value, y: Value) -> Value:
+    """The logarithm of a sum of exponentials, without overflow."""
+    larger = maximum(x, y)
+    return where(equal(x, y), x + math.log(2.0), larger + log1p(exp(-xp.abs(x - y))))
+
+
+def log1p(x: Value) -> Value:
+    """log(1 + x), exact for small x: the error of 1 + x is divided out."""
+    total = 1 + x
+    near = where(equal(total, 1), x, log(total) * (x / (total - 1)))
+    return where(equal(x, INF), x, near)
+
+
+def expm1(x: Value) -> Value:
+    """exp(x) - 1, exact for small x: the error of the exponential is divided out."""
+    power = exp(x)
+    is_plain = equal(power, 0) | equal(power, INF)
+    near = where(equal(power, 1), x, (power - 1) * (x / log(power)))
+    return where(is_plain, power - 1, near)
+
+
+def logarithm(base: float, x: Value) -> Value:
+    """The logarithm to a base."""
+    return log(x) / math.log(base)
+
+
+def logaddexp2(x: Value, y: Value) -> Value:
+    """The same to base 2."""
+    power = exp(-xp.abs(x - y) * math.log(2.0))
+    return where(equal(x, y), x + 1, maximum(x, y) + log1p(power) / math.log(2.0))
+
+
+def ldexp(x: Value, y: Value) -> Value:
+    """x * 2**y; for integers y in three steps, none of which overflows before the product does."""
+    if y.dtype.kind == "float":
+        return x * called("Pow", full_like(x, 2), y)
+    w = x.writer
+    far = 2100.0 if x.dtype.bits == 64 else 300.0
+    exponent = maximum(minimum(w.cast(y, x.dtype), far), -far)
+    third = floor(exponent / 3)
+    for part in (third, third, exponent - 2 * third):
+        x = x * called("Pow", full_like(x, 2), part)
+    return x
+
+
+def copysign(x: Value, y: Value) -> Value:
+    """The first one's magnitude with the second one's sign; NaN counts as positive."""
+    size = xp.abs(x)
+    return where(is_negative(y), -size, size)
+
+
+def angle(x: Value) -> Value:
+    """pi for a negative number, 0 for others, NaN for NaN."""
+    return where(isnan(x), x, where(is_negative(x), full_like(x, math.pi), 0.0))
+
+
+def nextafter(x: Value, y: Value) -> Value:
+    """The next number of the dtype towards another, by stepping through its bit patterns."""
+    held, w = x.dtype, x.writer
+    code = find_dtype(f"int{held.bits}")
+    if code is None or not held.is_signed:
+        raise LackingError(f"castwise cannot step through the codes of {held} in ONNX")
+    counted = dtype("int64" if held.bits == 64 else "int32")
+    bits = w.cast(w.add("BitCast", x, dtype=code, to=element_type(code)), counted)
+    wide_x, wide_y = w.widened(x), w.widened(y)
+    grows = equal(less(0, wide_x), less(wide_x, wide_y))
+    stepped = where(grows, bits + 1, bits - 1)
+    least = where(less(wide_y, 0), 1 - 2 ** (held.bits - 1), w.constant(1, counted))
+    stepped = where(equal(wide_x, 0), least, stepped)
+    if held.specials == "fnuz":  # the code of minus zero is that of NaN
+        stepped = where(equal(stepped, -(2 ** (held.bits - 1))), 0, stepped)
+    moved = w.add("BitCast", w.cast(stepped, code), dtype=held, to=element_type(held))
+    is_still = equal(wide_x, wide_y)
+    either = where(isnan(wide_x), wide_x, wide_y)
+    stays = is_still | isnan(wide_x) | isnan(wide_y)
+    return where(stays, w.cast(either, held), moved)
+
+
+# Integer ops in ONNX, with results for what ONNX leaves undefined: zero divisors, long shifts.
+
+
+def floor_divide_integers(x: Value, y: Value) -> Value:
+    """The quotient rounded down; 0 where the divisor is 0."""
+    divisor, is_zero, is_minus = _safe_divisor(y)
+    found = x / divisor  # towards zero
+    if y.dtype.is_signed:
+        found = where(_is_apart(called("Mod", x, divisor), x, divisor), found - 1, found)
+        found = found if is_minus is None else where(is_minus, 0 - x, found)
+    return found if is_zero is None else where(is_zero, 0, found)
+
+
+def remainder_of_integers(x: Value, y: Value) -> Value:
+    """The remainder with the sign of the divisor; 0 where the divisor is 0."""
+    divisor, is_zero, _ = _safe_divisor(y)
+    found = called("Mod", x, divisor)  # by 1 instead of -1 it is 0 too
+    return found if is_zero is None else where(is_zero, 0, found)
+
+
+def fmod(x: Value, y: Value) -> Value:
+    """The remainder with the sign of the dividend; 0 where the divisor is 0.
+
+    Mod with its attribute fmod is not used: runtimes compute it in floats.
+    """
+    divisor, is_zero, _ = _safe_divisor(y)
+    found = called("Mod", x, divisor)
+    if y.dtype.is_signed:
+        found = where(_is_apart(found, x, divisor), found - divisor, found)
+    return found if is_zero is None else where(is_zero, 0, found)
+
+
+def _is_apart(rest: Value, x: Value, y: Value) -> Value:
+    """Whether there is a remainder, and rounding down differs from rounding towards zero."""
+    return not_equal(rest, 0) & called("Xor", less(x, 0), less(y, 0))
+
+
+def _safe_divisor(y: Value) -> tuple[Value, Value | None, Value | None]:
+    """The divisor with 1 in place of 0 and -1, which processors trap on, and where those were."""
+    if y.number is not None and y.number not in (0, -1):
+        return y, None, None
+    is_zero = equal(y, 0)
+    if not y.dtype.is_signed:
+        return where(is_zero, 1, y), is_zero, None
+    is_minus = equal(y, -1)
+    return where(is_zero | is_minus, 1, y), is_zero, is_minus
+
+
+def shift(direction: str, x: Value, y: Value) -> Value:
+    """Shifts, also of signed integers; too many bits, or a negative number, leave no bit."""
+    held, w = x.dtype, x.writer
+    is_right = direction == "RIGHT"
+    is_flipped = less(x, 0) if held.is_signed and is_right else None
+    kept = x if is_flipped is None else where(is_flipped, called("BitwiseNot", x), x)
+    is_short = None
+    if y.number is None or not 0 <= y.number < held.bits:
+        is_short = less(y, held.bits)
+        is_short = is_short & greater_equal(y, 0) if held.is_signed else is_short
+        y = where(is_short, y, 0)
+    unsigned = dtype(f"uint{held.bits}")
+    moved = called("BitShift", w.cast(kept, unsigned), w.cast(y, unsigned), direction=direction)
+    found = w.cast(moved, held)
+    found = found if is_short is None else where(is_short, found, 0)
+    return found if is_flipped is None else where(is_flipped, called("BitwiseNot", found), found)
+
+
+def power(x: Value, y: Value) -> Value:
+    """An integer power that wraps; negative exponents are not defined here."""
+    if y.number is not None and y.number >= 0:
+        return _known_power(x, int(y.number))
+    w: Writer = x.writer
+    shape = shapes.broadcast([x.shape, y.shape])
+    base = w.add("Expand", x, w.add("Shape", y, dtype=INT64, shape=(y.ndim,)), shape=shape)
+    exponent = w.add("Expand", y, w.add("Shape", x, dtype=INT64, shape=(x.ndim,)), shape=shape)
+    ones = w.add("Expand", w.constant(1, x.dtype), w.shape_of(shape), shape=shape)
+    start = w.constant(True, BOOL)
+    carried = [ones, base, exponent]
+    names = ["", start.name, *[value.name for value in carried]]
+    result = w.add_untyped("Loop", names, x.dtype, shape, body=_squaring_body(w, carried))
+    w.nodes[-1].output.extend([w.new_name(), w.new_name()])
+    return result
+
+
+def _known_power(x: Value, exponent: int) -> Value:
+    result, square = None, x
+    while exponent:
+        if exponent & 1:
+            result = square if result is None else result * square
+        exponent >>= 1
+        square = square * square if exponent else square
+    if result is not None:
+        return result
+    shape = x.writer.shape_of(x.shape)
+    return x.writer.add("Expand", *same(1, x)[:1], shape, shape=x.shape)
+
+
+def _squaring_body(outer: Writer, carried: list[Value]) -> Any:
+    """One step: multiply the result if the exponent is odd, square the base, halve the exponent."""
+    helper = onnx_package().helper
+    w = outer.inner()
+    given = [Value(w, w.new_name(), value.dtype, value.shape) for value in carried]
+    result, base, exponent = given
+    is_odd = equal(called("Mod", exponent, 2), 1)
+    left = exponent / 2
+    made = [xp.any(greater(left, 0)), where(is_odd, result * base, result), base * base, left]
+    infos = [helper.make_tensor_value_info(v.name, element_type(v.dtype), None) for v in given]
+    counter = helper.make_tensor_value_info(w.new_name(), element_type(INT64), ())
+    goes_on = helper.make_tensor_value_info(w.new_name(), element_type(BOOL), ())
+    outputs = [
+        helper.make_tensor_value_info(
+            value.name, element_type(value.dtype), () if value.dtype is BOOL else None
+        )
+        for value in made
+    ]
+    return helper.make_graph(w.nodes, "squaring", [counter, goes_on, *infos], outputs)
+
+
+# Layers in ONNX, which has an op for most of them.
+
+
+def einsum(*values: Value, equation: str = "") -> Value:
+    shape = SHAPES["einsum"](*[v.shape for v in values], equation=equation)
+    return values[0].writer.one_op("Einsum", *values, shape=shape, equation=equation)
+
+
+def pad(x: Value, *, pad_width: Any = None, constant_values: Any = 0) -> Value:
+    """ONNX lists all widths before the dimensions, then all after them."""
+    w, widths = x.writer, pad_widths(needed("pad", "pad_width", pad_width), x.ndim)
+    shape = SHAPES["pad"](x.shape, pad_width=pad_width)
+    ends = w.integers([size for side in zip(*widths, strict=True) for size in side])
+    filled = w.constant(constant_values, x.dtype)
+    return w.one_op("Pad", x, ends, filled, shape=shape, mode="constant")
+
+
+def one_hot(x: Value, *, num_classes: int | None = None) -> Value:
+    w, depth = x.writer, needed("one_hot", "num_classes", num_classes)
+    # ONNX counts negative indices from the end, where there is no such class.
+    is_there = xp.greater_equal(x, 0) if x.dtype.is_signed else None
+    shape = (*x.shape, depth)
+    inputs = (w.cast(x, INT64), w.constant(depth, INT64), w.integers([0, 1]))
+    found = w.add("OneHot", *inputs, dtype=INT64, shape=shape)
+    if is_there is None:
+        return found
+    kept = w.add("Unsqueeze", w.cast(is_there, INT64), w.integers([-1]), shape=(*x.shape, 1))
+    return found * kept
+
+
+def embedding(indices: Value, weight: Value) -> Value:
+    shape, w = (*indices.shape, *weight.shape[1:]), weight.writer
+    return w.one_op("Gather", weight, w.cast(indices, INT64), shape=shape, axis=0)
+
+
+def topk(part: int, x: Value, *, k: int | None = None, axis: int = -1) -> Value:
+    """The values or their places: the first or the second output of an op that gives both."""
+    if not x.ndim:
+        raise LackingError("ONNX has no TopK of a 0-d array")
+    w = x.writer
+    shape = topk_shapes(x.shape, k=k, axis=axis)[part]
+    held = w.comparable("TopK", x)
+    values = w.add("TopK", held, w.integers([needed("topk", "k", k)]), shape=shape, axis=axis)
+    places = w.new_name()
+    w.nodes[-1].output.append(places)
+    return w.cast(values, x.dtype) if part == 0 else Value(w, places, INT64, shape)
+
+
+def convolved(op: str) -> Callable[..., Value]:
+    """A convolution in one or two dimensions."""
+
+    def written(x: Value, weight: Value, *bias: Value, **options: Any) -> Value:
+        how = convolution(op, x.shape, weight.shape, **options)
+        return x.writer.one_op(
+            "Conv", x, weight, *bias,
+            shape=(x.shape[0], weight.shape[0], *how.sizes),
+            strides=how.stride,
+            dilations=how.dilation,
+            group=how.groups,
+            pads=[size for side in zip(*how.padding, strict=True) for size in side],
+        )  # fmt: skip
+
+    return written
+
+
+def layer_norm(
+    x: Value, *parameters: Value, normalized_shape: Any = None, eps: float = 1e-5
+) -> Value:
+    """ONNX's needs a weight, which may be ones."""
+    axes, w = normalized_axes(x.shape, normalized_shape), x.writer
+    sizes = x.shape[axes[0] :]
+    ones = w.one_op("Expand", w.constant(1.0, x.dtype), w.shape_of(sizes), shape=sizes)
+    given = parameters or (ones,)
+    return w.one_op("LayerNormalization", x, *given, shape=x.shape, axis=axes[0], epsilon=eps)
+
+
+def scaled_dot_product_attention(
+    query: Value, key: Value, value: Value, *, is_causal: bool = False, scale: Any = None
+) -> Value:
+    """Products and a softmax, with later keys left out if it is causal."""
+    rank, w = key.ndim, key.writer
+    turned = (*key.shape[:-2], key.shape[-1], key.shape[-2])
+    order = [*range(rank - 2), rank - 1, rank - 2]
+    factor = 1 / math.sqrt(int(query.shape[-1])) if scale is None else scale
+    scores = _product(query, w.one_op("Transpose", key, shape=turned, perm=order)) * factor
+    if is_causal:
+        size = w.shape_of(scores.shape[-2:])
+        ones = w.add("Expand", w.constant(1, INT64), size, shape=scores.shape[-2:])
+        is_seen = w.cast(w.add("Trilu", ones, shape=ones.shape, upper=0), BOOL)
+        scores = xp.where(is_seen, scores, -math.inf)
+    return _product(called("Softmax", scores, axis=-1), value)
+
+
+def _product(x: Value, y: Value) -> Value:
+    ((_, shape),) = results_of("matmul", x.dtype, [x.shape, y.shape], {})
+    return x.writer.one_op("MatMul", x, y, shape=shape)
+
+
+def cross_entropy(x: Value, target: Value, *, reduction: str = "mean") -> Value:
+    axis, w = class_axis(x.shape, target.shape), x.writer
+    if target.ndim == x.ndim:
+        logs = called("LogSoftmax", x, axis=axis)
+        losses = -xp.sum(logs * target, axis=axis)
+        if reduction == "none":
+            return losses
+        return xp.mean(losses) if reduction == "mean" else xp.sum(losses)
+    if not axis:
+        raise LackingError("ONNX has no cross entropy without a batch")
+    shape = SHAPES["cross_entropy"](x.shape, target.shape, reduction=reduction)
+    classes = w.cast(target, INT64)
+    return w.one_op("SoftmaxCrossEntropyLoss", x, classes, shape=shape, reduction=reduction)
+
+
+# Reductions and products in ONNX.
+
+
+def var(x: Value, *, axis: Any = None, keepdims: bool = False, correction: float = 0) -> Value:
+    """The mean square of the distances to the mean."""
+    away = x - mean(x, axis=axis, keepdims=True)
+    total = xp.sum(away * away, axis=axis, keepdims=keepdims)
+    w = x.writer
+    sizes = tuple([x.shape[place] for place in shapes.places(axis, x.ndim)])
+    count = reshape(w.cast(w.size(shapes.size_of(sizes)), x.dtype), ())
+    return total / (count - correction if correction else count)
+
+
+def std(x: Value, *, axis: Any = None, keepdims: bool = False, correction: float = 0) -> Value:
+    return sqrt(var(x, axis=axis, keepdims=keepdims, correction=correction))
+
+
+def norm(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
+    """The square root of the sum of squares."""
+    if not shapes.places(axis, x.ndim):
+        return xp.abs(x)
+    return reduced("ReduceL2", x, axis, keepdims)
+
+
+def accumulated(op: str, x: Value, *, axis: Any = None, include_initial: bool = False) -> Value:
+    """Cumulative sums or products along one dimension."""
+    if axis is None and x.ndim != 1:
+        raise UsageError("running sums and products need an axis")
+    place = shapes.places(0 if axis is None else axis, x.ndim)[0]
+    w = x.writer
+    if include_initial:
+        one = (*x.shape[:place], 1, *x.shape[place + 1 :])
+        start = w.constant(op == "CumProd", x.dtype)
+        spread = w.one_op("Expand", start, w.shape_of(one), shape=one)
+        shape = shapes.accumulated(x.shape, place, True)
+        x = w.one_op("Concat", spread, x, shape=shape, axis=place)
+    return w.one_op(op, x, w.constant(place, INT64), shape=x.shape)
+
+
+def place_of(op: str, x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
+    """The index of the largest or smallest element, or of the first NaN; of all without an axis."""
+    if axis is None:
+        found = place_of(op, flattened(x), axis=0)
+        return reshape(found, (1,) * x.ndim) if keepdims else found
+    place = shapes.places(axis, x.ndim)[0]
+    shape = shapes.reduced(x.shape, place, keepdims)
+    if x.dtype.kind == "float" and x.dtype.specials not in ("finite", "fnu"):
+        x = _nan_first(op, x, place)
+    more = {"axis": place, "keepdims": int(keepdims)}
+    return x.writer.one_op(op, x, dtype=INT64, shape=shape, **more)
+
+
+def _nan_first(op: str, x: Value, place: int) -> Value:
+    """The elements, or marks of NaN if there is one, because runtimes treat NaN differently."""
+    w = x.writer
+    is_nan = isnan(x)
+    marks = is_nan if op == "ArgMax" else logical_not(is_nan)
+    return where(xp.any(is_nan, axis=place, keepdims=True), w.cast(marks, x.dtype), x)
+
+
+def flattened(x: Value) -> Value:
+    """All elements in one dimension."""
+    w = x.writer
+    return w.one_op("Reshape", x, w.integers([-1]), shape=(shapes.size_of(x.shape),))
+
+
+def median(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
+    """The middle one, or the mean of the middle two."""
+    return _middle(x, axis, keepdims, _mean)
+
+
+def lower_median(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
+    """The middle one, or the lower of the middle two."""
+    return _middle(x, axis, keepdims, lambda low, high: low)
+
+
+def _mean(low: Value, high: Value) -> Value:
+    return where(equal(low, high), low, (low + high) / 2)
+
+
+def _middle(x: Value, axis: Any, keepdims: bool, between: Callable[[Value, Value], Value]) -> Value:
+    """The middle one, or a value between the middle two; NaN if there is a NaN."""
+    values = flattened(x) if axis is None else x
+    place = 0 if axis is None else shapes.places(axis, x.ndim)[0]
+    w = x.writer
+    size = w.size(values.shape[place])
+    ordered = w.add("TopK", values, size, shape=values.shape, axis=place, largest=0)
+    w.nodes[-1].output.append(w.new_name())  # the indices, which are not used
+    one = shapes.reduced(values.shape, place, True)
+    low = w.add("Gather", ordered, (size - 1) / 2, shape=one, axis=place)
+    high = w.add("Gather", ordered, size / 2, shape=one, axis=place)
+    found = between(low, high)
+    if x.dtype.kind == "float":
+        found = where(xp.any(isnan(values), axis=place, keepdims=True), math.nan, found)
+    return reshape(found, shapes.reduced(x.shape, axis, keepdims))
+
+
+def product(name: str, x: Value, y: Value) -> Value:
+    """A matrix product."""
+    if x.ndim == 0 or y.ndim == 0:
+        return x * y
+    if name == "dot" and y.ndim > 2:
+        raise LackingError(
+            "castwise cannot write dot with a second operand of 3 or more dimensions"
+        )
+    return x.writer.one_op("MatMul", x, y, shape=shapes.multiplied(x.shape, y.shape))
+
+
+# Products and norms of the standard's linear algebra in ONNX.
+
+
+def tensordot(x: Value, y: Value, *, axes: Any = 2) -> Value:
+    """The sum of products over some dimensions of each."""
+    left, right = contracted(x.shape, y.shape, axes)
+    letters = string.ascii_letters
+    one = letters[: x.ndim]
+    other = list(letters[x.ndim : x.ndim + y.ndim])
+    for n, m in zip(left, right, strict=True):
+        other[m] = one[n]
+    kept = [n for n in range(x.ndim) if n not in left]
+    rest = [m for m in range(y.ndim) if m not in right]
+    result = "".join([*[one[n] for n in kept], *[other[m] for m in rest]])
+    shape = (*[x.shape[n] for n in kept], *[y.shape[m] for m in rest])
+    equation = f"{one},{''.join(other)}->{result}"
+    return x.writer.one_op("Einsum", x, y, shape=shape, equation=equation)
+
+
+def inner(x: Value, y: Value) -> Value:
+    """The sum of products over the last dimension of both."""
+    if x.ndim == 0 or y.ndim == 0:
+        return x * y
+    return tensordot(x, y, axes=((x.ndim - 1,), (y.ndim - 1,)))
+
+
+def vecdot(x: Value, y: Value, *, axis: int = -1) -> Value:
+    """The sum of products over one dimension."""
+    if x.ndim == 0 or y.ndim == 0:
+        return xp.sum(x * y, axis=axis) if x.ndim or y.ndim else x * y
+    x, y = _axis_last(x, axis), _axis_last(y, axis)
+    rank = max(x.ndim, y.ndim)
+    x, y = (reshape(v, (1,) * (rank - v.ndim) + v.shape) if v.ndim < rank else v for v in (x, y))
+    shape = broadcast([x.shape[:-1], y.shape[:-1]])
+    return x.writer.one_op("Einsum", x, y, shape=shape, equation="...i,...i->...")
+
+
+def _axis_last(x: Value, axis: int) -> Value:
+    place = places(axis, x.ndim)[0]
+    order = [*[n for n in range(x.ndim) if n != place], place]
+    if order == sorted(order):
+        return x
+    return x.writer.one_op("Transpose", x, shape=tuple(x.shape[n] for n in order), perm=order)
+
+
+def outer(x: Value, y: Value) -> Value:
+    """All products of an element of one with an element of the other."""
+    x, y = flattened(x), flattened(y)
+    return reshape(x, (*x.shape, 1)) * y
+
+
+def kron(x: Value, y: Value) -> Value:
+    """Each element of x times the whole of y, laid out as blocks."""
+    left, right = spread(x.shape, y.shape)
+    return reshape(reshape(x, left) * reshape(y, right), PRODUCTS["kron"](x.shape, y.shape))
+
+
+def cross(x: Value, y: Value, *, axis: int = -1) -> Value:
+    """The cross product of vectors with three elements."""
+    return _turned(x, axis, 1) * _turned(y, axis, 2) - _turned(x, axis, 2) * _turned(y, axis, 1)
+
+
+def _turned(x: Value, axis: int, count: int) -> Value:
+    """The three elements of vectors, rotated by a number of positions."""
+    order = [(n + count) % 3 for n in range(3)]
+    place = places(axis, x.ndim)[0]
+    return x.writer.one_op("Gather", x, x.writer.integers(order), shape=x.shape, axis=place)
+
+
+def det(x: Value) -> Value:
+    """The determinants of matrices."""
+    return x.writer.one_op("Det", x, shape=x.shape[:-2])
+
+
+def vector_norm(x: Value, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Value:
+    """A norm of vectors."""
+    if ord == 2:
+        return norm(x, axis=axis, keepdims=keepdims)
+    size = xp.abs(x)
+    if math.isinf(ord):
+        return (xp.max if ord > 0 else xp.min)(size, axis=axis, keepdims=keepdims)
+    if ord == 0:
+        found = xp.count(xp.not_equal(size, 0), axis=axis, keepdims=keepdims)
+        return x.writer.cast(found, x.dtype)
+    total = xp.sum(size if ord == 1 else called("Pow", size, ord), axis=axis, keepdims=keepdims)
+    return total if ord == 1 else called("Pow", total, 1 / ord)
+
+
+def matrix_norm(x: Value, *, keepdims: bool = False, ord: Any = "fro") -> Value:
+    """A norm of matrices that needs no singular values."""
+    if ord == "fro":
+        return norm(x, axis=(-2, -1), keepdims=keepdims)
+    if ord in (1, -1, math.inf, -math.inf):
+        down, across = (-2, -1) if abs(ord) == 1 else (-1, -2)
+        sums = xp.sum(xp.abs(x), axis=down, keepdims=True)
+        found = (xp.max if ord > 0 else xp.min)(sums, axis=across, keepdims=True)
+        return found if keepdims else reshape(found, x.shape[:-2])
+    raise LackingError(f"ONNX has no op for the norm {ord} of matrices")

@@ -1,1 +1,0 @@
-"""Transformations of a program: a simpler one, one under another dialect, and reports on it."""

@@ -1,1 +1,0 @@
-"""A program as text, for Graphviz and as SVG."""

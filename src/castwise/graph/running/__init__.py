@@ -1,1 +1,0 @@
-"""Runs a program on arrays of any backend."""

@@ -1,1 +1,0 @@
-"""Writes a program to a file, and reads it back."""

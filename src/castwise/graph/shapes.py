@@ -1,0 +1,599 @@
+"""The dtypes and shapes of the results of ops and functions."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from castwise.arrays.functions import (
+    LIKE,
+    check_attention,
+    check_count,
+    class_axis,
+    convolution,
+    needed,
+    normalized_axes,
+    pad_widths,
+    spread,
+)
+from castwise.errors import UsageError
+from castwise.graph import sizes as shapes
+from castwise.graph.program import Given, Node, Shape
+from castwise.graph.sizes import (
+    Size,
+    broadcast,
+    difference,
+    least,
+    multiplied,
+    places,
+    quotient,
+    reduced,
+    size_of,
+    total,
+)
+from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.ops import Op, op
+
+# The shapes of the results of layers.
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def _einsum(*given: Shape, equation: str = "") -> Shape:
+    terms, result = labels(needed("einsum", "equation", equation or None), given)
+    sizes: dict[str, int | str] = {}
+    for term, shape in zip(terms, given, strict=True):
+        for label, size in zip(term, shape, strict=True):
+            sizes[label] = broadcast([(sizes.get(label, 1),), (size,)])[0]
+    return tuple([sizes[label] for label in result])
+
+
+def labels(equation: str, given: tuple[Shape, ...]) -> tuple[list[str], str]:
+    """A label for each dimension of each operand, and those of the result.
+
+    >>> labels("...ij,...jk", ((5, 2, 3), (5, 3, 4)))
+    (['0ij', '0jk'], '0ik')
+
+    Raises UsageError for an equation that does not fit the operands.
+    """
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    named = [re.sub(r"\.\.\.", "", term) for term in terms]
+    more = [len(shape) - len(name) for shape, name in zip(given, named, strict=False)]
+    is_fit = len(terms) == len(given) and all(
+        n >= 0 and (n == 0 or "..." in term) for n, term in zip(more, terms, strict=True)
+    )
+    if not is_fit:
+        ranks = " and ".join(str(len(shape)) for shape in given)
+        raise UsageError(f"the equation {equation!r} does not fit operands of {ranks} dimensions.")
+    dots = "".join(map(str, range(max(more, default=0))))
+    spread = [
+        term.replace("...", dots[len(dots) - n :]) for term, n in zip(terms, more, strict=True)
+    ]
+    if arrow:
+        return spread, right.replace("...", dots)
+    once = sorted({c for c in "".join(named) if "".join(named).count(c) == 1})
+    return spread, dots + "".join(once)
+
+
+def _pad(x: Shape, *, pad_width: Any = None, constant_values: Any = 0) -> Shape:
+    widths = pad_widths(needed("pad", "pad_width", pad_width), len(x))
+    return tuple([total([size, sum(pair)]) for size, pair in zip(x, widths, strict=True)])
+
+
+def _one_hot(x: Shape, *, num_classes: int | None = None) -> Shape:
+    return (*x, needed("one_hot", "num_classes", num_classes))
+
+
+def _embedding(indices: Shape, weight: Shape) -> Shape:
+    return (*indices, *weight[1:])
+
+
+def topk_shapes(x: Shape, *, k: int | None = None, axis: int = -1) -> list[Shape]:
+    """The shape of the values and that of their places."""
+    count = needed("topk", "k", k)
+    if not x:
+        return [(), ()]
+    place = places(axis, len(x))[0]
+    check_count(count, x[place])
+    return [(*x[:place], count, *x[place + 1 :])] * 2
+
+
+def _conv(op: str) -> Callable[..., Shape]:
+    return lambda x, weight, *bias, **options: (
+        *x[:1],
+        *weight[:1],
+        *convolution(op, x, weight, **options).sizes,
+    )
+
+
+def _layer_norm(x: Shape, *others: Shape, normalized_shape: Any = None, eps: float = 1e-5) -> Shape:
+    normalized_axes(x, normalized_shape)
+    return x
+
+
+def _attention(query: Shape, key: Shape, value: Shape, **options: Any) -> Shape:
+    check_attention(query, key, value)
+    scores = multiplied(query, (*key[:-2], key[-1], key[-2]))
+    return multiplied(scores, value)
+
+
+def _cross_entropy(x: Shape, target: Shape, *, reduction: str = "mean") -> Shape:
+    axis = class_axis(x, target)
+    return (*x[:axis], *x[axis + 1 :]) if reduction == "none" else ()
+
+
+# By the names of the ops.
+SHAPES: dict[str, Callable[..., Shape]] = {
+    "einsum": _einsum,
+    "pad": _pad,
+    "one_hot": _one_hot,
+    "embedding": _embedding,
+    "conv1d": _conv("conv1d"),
+    "conv2d": _conv("conv2d"),
+    "layer_norm": _layer_norm,
+    "scaled_dot_product_attention": _attention,
+    "cross_entropy": _cross_entropy,
+}
+
+# The shapes of products of vectors and matrices.
+
+
+def check_equal(name: str, one: int | str, other: int | str) -> None:
+    """Raises UsageError if a product would sum over two different sizes."""
+    if one != other:
+        raise UsageError(f"{name} needs equal sizes to sum over, not {one} and {other}.")
+
+
+def _dot(x: Shape, y: Shape) -> Shape:
+    return multiplied(x, y) if x and y else broadcast([x, y])
+
+
+def _outer(x: Shape, y: Shape) -> Shape:
+    return size_of(x), size_of(y)
+
+
+def _inner(x: Shape, y: Shape) -> Shape:
+    if not x or not y:
+        return broadcast([x, y])
+    check_equal("inner", x[-1], y[-1])
+    return (*x[:-1], *y[:-1])
+
+
+def _vecdot(x: Shape, y: Shape, *, axis: int = -1) -> Shape:
+    if not x or not y:
+        return reduced(x or y, axis) if x or y else ()
+    one, other = places(axis, len(x))[0] - len(x), places(axis, len(y))[0] - len(y)
+    check_equal("vecdot", x[one], y[other])
+    return broadcast([_without(x, one), _without(y, other)])
+
+
+def _without(shape: Shape, place: int) -> Shape:
+    return tuple(size for n, size in enumerate(shape) if n != place % len(shape))
+
+
+def _cross(x: Shape, y: Shape, *, axis: int = -1) -> Shape:
+    for shape in (x, y):
+        check_equal("cross", shape[places(axis, len(shape))[0]], 3)
+    return broadcast([x, y])
+
+
+def _kron(x: Shape, y: Shape) -> Shape:
+    left, right = spread(x, y)
+    pairs = zip(left[::2], right[1::2], strict=True)
+    return tuple([size_of(pair) for pair in pairs])
+
+
+# By the names of the ops.
+PRODUCTS: dict[str, Callable[..., Shape]] = {
+    "matmul": multiplied,
+    "dot": _dot,
+    "outer": _outer,
+    "inner": _inner,
+    "vecdot": _vecdot,
+    "cross": _cross,
+    "kron": _kron,
+}
+
+# The shapes that products and the functions of linear algebra give.
+
+
+def _tensordot(x: Shape, y: Shape, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Shape:
+    left, right = contracted(x, y, axes)
+    for one, other in zip(left, right, strict=True):
+        check_equal("tensordot", x[one], y[other])
+    return (
+        *[size for n, size in enumerate(x) if n not in left],
+        *[size for n, size in enumerate(y) if n not in right],
+    )
+
+
+def contracted(x: Shape, y: Shape, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The dimensions of each that tensordot sums over."""
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(len(x), len(y)):
+            raise UsageError(f"tensordot needs {axes} dimensions to sum over, but there are fewer.")
+        return tuple(range(len(x) - axes, len(x))), tuple(range(axes))
+    left, right = axes
+    if len(left) != len(right):
+        raise UsageError("tensordot needs equally many axes for both operands.")
+    return places(tuple(left), len(x)), places(tuple(right), len(y))
+
+
+def _matrix(x: Shape, name: str) -> tuple[Shape, int | str, int | str]:
+    """The sizes before the last two, and those two."""
+    if len(x) < 2:
+        raise UsageError(f"{name} takes matrices, not {len(x)} dimension(s).")
+    return x[:-2], x[-2], x[-1]
+
+
+def _square(name: str, left_out: int = 0) -> Callable[..., Shape]:
+    """The shape of square matrices without the last dimensions."""
+
+    def shaped(x: Shape, **options: Any) -> Shape:
+        _, rows, columns = _matrix(x, name)
+        if rows != columns:
+            raise UsageError(f"{name} takes square matrices, not {rows} by {columns}.")
+        return x[: len(x) - left_out]
+
+    return shaped
+
+
+def _eigen(name: str) -> Callable[..., list[Shape]]:
+    def shaped(x: Shape) -> list[Shape]:
+        whole = _square(name)(x)
+        return [whole[:-1], whole]
+
+    return shaped
+
+
+def _slogdet(x: Shape) -> list[Shape]:
+    return [_square("linalg.slogdet", 2)(x)] * 2
+
+
+def _qr(x: Shape, *, mode: str = "reduced") -> list[Shape]:
+    stack, rows, columns = _matrix(x, "linalg.qr")
+    if mode == "complete":
+        return [(*stack, rows, rows), x]
+    inner = least(rows, columns, "linalg.qr")
+    return [(*stack, rows, inner), (*stack, inner, columns)]
+
+
+def _svd(x: Shape, *, full_matrices: bool = True) -> list[Shape]:
+    stack, rows, columns = _matrix(x, "linalg.svd")
+    inner = least(rows, columns, "linalg.svd")
+    if full_matrices:
+        return [(*stack, rows, rows), (*stack, inner), (*stack, columns, columns)]
+    return [(*stack, rows, inner), (*stack, inner), (*stack, inner, columns)]
+
+
+def _svdvals(x: Shape) -> Shape:
+    return _svd(x)[1]
+
+
+def _pinv(x: Shape, *, rtol: Any = None) -> Shape:
+    stack, rows, columns = _matrix(x, "linalg.pinv")
+    return (*stack, columns, rows)
+
+
+def _matrix_rank(x: Shape, *, rtol: Any = None) -> Shape:
+    return _matrix(x, "linalg.matrix_rank")[0]
+
+
+def _matrix_norm(x: Shape, *, keepdims: bool = False, ord: Any = "fro") -> Shape:
+    _matrix(x, "linalg.matrix_norm")
+    return reduced(x, (-2, -1), keepdims)
+
+
+def _vector_norm(x: Shape, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Shape:
+    return reduced(x, axis, keepdims)
+
+
+def _solve(x: Shape, y: Shape) -> Shape:
+    matrix = _square("linalg.solve")(x)
+    if len(y) == 1:
+        return (*matrix[:-2], y[0])
+    return (*broadcast([matrix[:-2], y[:-2]]), *y[-2:])
+
+
+def diagonal(x: Shape, offset: int = 0) -> Shape:
+    """The shape of the elements on a diagonal of matrices."""
+    stack, rows, columns = _matrix(x, "linalg.diagonal")
+    if offset == 0:
+        return (*stack, least(rows, columns, "linalg.diagonal"))
+    if not (isinstance(rows, int) and isinstance(columns, int)):
+        raise UsageError("the size of a diagonal with an offset is not known: fix the sizes.")
+    length = min(rows, columns - offset) if offset > 0 else min(rows + offset, columns)
+    return (*stack, max(length, 0))
+
+
+Shapes = tuple[tuple[str, ...], Callable[..., Any]]
+
+LINALG: dict[str, Shapes] = {
+    "tensordot": (("same",), _tensordot),
+    "linalg.cholesky": (("same",), _square("linalg.cholesky")),
+    "linalg.det": (("same",), _square("linalg.det", 2)),
+    "linalg.eig": (("complex", "complex"), _eigen("linalg.eig")),
+    "linalg.eigh": (("part", "same"), _eigen("linalg.eigh")),
+    "linalg.eigvals": (("complex",), _square("linalg.eigvals", 1)),
+    "linalg.eigvalsh": (("part",), _square("linalg.eigvalsh", 1)),
+    "linalg.inv": (("same",), _square("linalg.inv")),
+    "linalg.matrix_norm": (("part",), _matrix_norm),
+    "linalg.matrix_power": (("same",), _square("linalg.matrix_power")),
+    "linalg.matrix_rank": (("index",), _matrix_rank),
+    "linalg.pinv": (("same",), _pinv),
+    "linalg.qr": (("same", "same"), _qr),
+    "linalg.slogdet": (("same", "part"), _slogdet),
+    "linalg.solve": (("same",), _solve),
+    "linalg.svd": (("same", "part", "same"), _svd),
+    "linalg.svdvals": (("part",), _svdvals),
+    "linalg.vector_norm": (("part",), _vector_norm),
+}
+
+# The shapes that Fourier transforms give.
+
+Length = Callable[["int | str"], "int | str"]
+
+
+def _whole(size: int | str) -> int | str:
+    return size
+
+
+def _half(size: int | str) -> int | str:
+    """The size of a transform of real values, without the half that follows by symmetry."""
+    return total([quotient(size, 2), 1])
+
+
+def _doubled(size: int | str) -> int | str:
+    """The default number of real values for a half transform."""
+    before = difference(size, 1)
+    if before is None:
+        raise UsageError(f"cannot subtract one from the symbolic size {size}: fix it, or give n.")
+    return size_of((2, before))
+
+
+def _along(length: Length) -> Callable[..., Shape]:
+    """A transform along one dimension; `n` is the number of its real or whole values."""
+
+    def shaped(x: Shape, *, n: int | None = None, axis: int = -1, norm: Any = None) -> Shape:
+        place = places(axis, len(x))[0]
+        return (*x[:place], _length(length, x[place], n), *x[place + 1 :])
+
+    return shaped
+
+
+def _along_several(length: Length) -> Callable[..., Shape]:
+    """A transform along several dimensions, the last of which may be halved or doubled."""
+
+    def shaped(
+        x: Shape,
+        *,
+        s: Sequence[int] | None = None,
+        axes: Sequence[int] | None = None,
+        norm: Any = None,
+    ) -> Shape:
+        chosen = places(None if axes is None else tuple(axes), len(x))
+        if axes is None and s is not None:
+            chosen = chosen[len(x) - len(s) :]
+        sizes = list(x)
+        for count, place in enumerate(chosen):
+            rule = length if count == len(chosen) - 1 else _whole
+            sizes[place] = _length(rule, x[place], None if s is None else s[count])
+        return tuple(sizes)
+
+    return shaped
+
+
+def _length(rule: Length, size: int | str, asked: int | None) -> int | str:
+    if asked is None:
+        return rule(size)
+    return asked if rule is _doubled else rule(asked)
+
+
+FFT: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    "fft.fft": (("complex",), _along(_whole)),
+    "fft.ifft": (("complex",), _along(_whole)),
+    "fft.rfft": (("complex",), _along(_half)),
+    "fft.irfft": (("part",), _along(_doubled)),
+    "fft.hfft": (("part",), _along(_doubled)),
+    "fft.ihfft": (("complex",), _along(_half)),
+    "fft.fftn": (("complex",), _along_several(_whole)),
+    "fft.ifftn": (("complex",), _along_several(_whole)),
+    "fft.rfftn": (("complex",), _along_several(_half)),
+    "fft.irfftn": (("part",), _along_several(_doubled)),
+}
+
+# Functions that are decided like some op but have other shapes: the kind of each result, relative
+# to the compute dtype, and the function for the shapes.
+_FUNCTIONS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    **LINALG,
+    **FFT,
+    "isin": (("bool",), shapes.first),
+    "topk": (("same", "index"), topk_shapes),
+}
+
+
+def results_of(
+    name: str, compute: DType, given: Sequence[Shape], options: Mapping[str, Any]
+) -> list[tuple[DType, Shape]]:
+    """The dtype and shape of each result."""
+    if name in _FUNCTIONS:
+        kinds, shaped = _FUNCTIONS[name]
+        found = shaped(*given, **options)
+        several = found if isinstance(found, list) else [found]
+        return [(_of_kind(kind, compute), s) for kind, s in zip(kinds, several, strict=True)]
+    row = op(LIKE.get(name, name))
+    return [(_of_row(row, compute), _shape_of(row, given, options))]
+
+
+def has_own_dtype(name: str) -> bool:
+    """Whether the dtype of a function's results follows from its compute dtype, not from the
+    decision of the op that it is decided like."""
+    return name in _FUNCTIONS
+
+
+def result_dtype(name: str, compute: DType, part: int | None = None) -> DType:
+    """The dtype of a result of such a function, for a compute dtype."""
+    return _of_kind(_FUNCTIONS[name][0][part or 0], compute)
+
+
+def _of_kind(kind: str, compute: DType) -> DType:
+    if kind in ("index", "bool"):
+        return dtype("int64" if kind == "index" else "bool")
+    if kind == "complex" and compute.kind != "complex":
+        return dtype("complex128" if compute.bits == 64 else "complex64")
+    return compute.part if kind == "part" else compute
+
+
+def _of_row(row: Op, compute: DType) -> DType:
+    if row.result in ("same", "first"):
+        return compute
+    named = {"bool": "bool", "index": "int64"}.get(row.result)
+    return compute.part if row.result == "real" else dtype(named or row.result)
+
+
+def _shape_of(row: Op, given: Sequence[Shape], options: Mapping[str, Any]) -> Shape:
+    """The shape of an op's result."""
+    if row.family == "joining":
+        if row.name == "stack":
+            return shapes.stacked(given, options.get("axis", 0))
+        return shapes.joined(given, options.get("axis", 0))
+    if row.family == "layers":
+        return SHAPES[row.name](*given, **options)
+    if row.family == "products":
+        return PRODUCTS[row.name](*given, **options)
+    if row.family == "reductions" and row.call.along_axis:
+        return shapes.accumulated(given[0], **options)
+    if row.family == "reductions":
+        return shapes.reduced(given[0], options.get("axis"), options.get("keepdims", False))
+    if row.shapes.gives_one:
+        return ()
+    shape = shapes.broadcast(given)
+    return () if row.family == "losses" and options.get("reduction") != "none" else shape
+
+
+# Indices of traced arrays: x[key] and x[key] = values, as nodes whose shapes are known.
+
+_TAKEN = "index a graph by integers, slices, None, ... and arrays of integers"
+
+
+def split_key(key: Any, first: int, node_of: Callable[[Any], Node]) -> tuple[Any, tuple[Node, ...]]:
+    """A key with its arrays as inputs of a node, numbered from `first`."""
+    nodes: list[Node] = []
+
+    def plain(part: Any) -> Any:
+        if part is None or part is Ellipsis:
+            return part
+        if isinstance(part, slice):
+            return slice(_bound(part.start), _bound(part.stop), _number(part.step))
+        if isinstance(part, (bool, str, float, complex)):
+            raise UsageError(f"{_TAKEN}, not by {part!r}.")
+        if hasattr(part, "shape") or isinstance(part, (list, tuple)):
+            nodes.append(node_of(part))
+            return Given(first + len(nodes) - 1)
+        return operator.index(part)
+
+    parts = [plain(one) for part in _parts(key) for one in _unmasked(part)]
+    return (parts[0] if len(parts) == 1 else tuple(parts)), tuple(nodes)
+
+
+def _number(part: Any) -> int | None:
+    return None if part is None else operator.index(part)
+
+
+def _bound(part: Any) -> int | Size | None:
+    return part if isinstance(part, Size) else _number(part)
+
+
+def _parts(key: Any) -> tuple[Any, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def _unmasked(part: Any) -> tuple[Any, ...]:
+    """A mask from outside the graph, whose values are known, as the indices it selects."""
+    import numpy as np
+
+    if isinstance(part, (np.ndarray, list)):
+        array = np.asarray(part)
+        if array.dtype == bool and array.ndim:
+            return np.nonzero(array)
+    return (part,)
+
+
+def full_key(key: Any, rank: int) -> list[Any]:
+    """A key with an entry for each dimension and each new one, with `...` expanded.
+
+    Raises UsageError if it has too many entries.
+    """
+    keys = list(key) if isinstance(key, tuple) else [key]
+    used = sum(1 for part in keys if part is not None and part is not Ellipsis)
+    if used > rank:
+        raise UsageError(f"too many indices for {rank} dimension(s).")
+    place = next((n for n, part in enumerate(keys) if part is Ellipsis), len(keys))
+    return [*keys[:place], *[slice(None)] * (rank - used), *keys[place + 1 :]]
+
+
+def indexed(shape: Shape, key: Any, arrays: Sequence[Shape] = ()) -> Shape:
+    """The shape of x[key]; `arrays` are the shapes of the node's inputs.
+
+    If index arrays are adjacent, their dimensions replace them in place. Otherwise their dimensions
+    come first. Integers mixed with arrays count as 0-d arrays.
+    """
+    keys = full_key(key, len(shape))
+    has_arrays = any(isinstance(part, Given) for part in keys)
+    sizes: list[int | str] = []
+    spread: list[int] = []  # the positions of arrays in the key
+    at = 0  # the position of their dimensions in the shape
+    place = 0
+    for n, part in enumerate(keys):
+        if part is None:
+            sizes.append(1)
+            continue
+        if has_arrays and not isinstance(part, slice):
+            at = at if spread else len(sizes)
+            spread.append(n)
+        sizes.extend(_indexed_dimension(shape[place], part))
+        place += 1
+    given = [arrays[part.number] for part in keys if isinstance(part, Given)]
+    if spread and spread[-1] - spread[0] >= len(spread):
+        at = 0
+    return (*sizes[:at], *broadcast(given), *sizes[at:])
+
+
+def _indexed_dimension(size: int | str, part: Any) -> tuple[int | str, ...]:
+    """The remaining sizes of an indexed dimension."""
+    if isinstance(part, slice):
+        is_known = not any(isinstance(n, str) for n in (size, part.start, part.stop))
+        return (len(range(*part.indices(int(size)))) if is_known else _slice_length(size, part),)
+    if isinstance(part, int) and isinstance(size, int) and not -size <= part < size:
+        raise UsageError(f"index {part} is out of range for a size of {size}.")
+    return ()
+
+
+def _slice_length(size: int | str, part: slice) -> int | str:
+    """The length of a slice with symbolic sizes that is certainly within the dimension.
+
+    Raises UsageError if it may reach beyond it.
+    """
+    start = 0 if part.start is None else part.start
+    stop = size if part.stop is None else part.stop
+    is_forward = part.step in (None, 1) and not (isinstance(start, int) and start < 0)
+    length = difference(stop, start) if is_forward else None
+    if length is None or difference(size, stop) is None:
+        raise UsageError(
+            f"a slice {key_text(part)} of size {size} has no known length: fix the size, or take a "
+            "part that is never longer, such as [:n//2]."
+        )
+    return length
+
+
+def key_text(key: Any) -> str:
+    """An index as text between brackets."""
+    if isinstance(key, tuple):
+        return ", ".join(map(key_text, key))
+    if isinstance(key, slice):
+        start, stop, step = ["" if n is None else str(n) for n in (key.start, key.stop, key.step)]
+        return f"{start}:{stop}{':' if step else ''}{step}"
+    return "..." if key is Ellipsis else str(key)

@@ -1,1 +1,0 @@
-"""Shapes with symbolic sizes, and the shapes of results."""

@@ -1,0 +1,457 @@
+"""Symbolic sizes as sums of products, read from text and written back: 2*n+1, n-n//2.
+
+Equal sizes have equal texts. Products consist of names and of quotients, which are rounded down.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from castwise.errors import UsageError
+from castwise.graph.program import Shape, user_place
+
+# How often each product is in a sum; a number is the empty product.
+Terms = Counter[tuple[str, ...]]
+Product = tuple[str, ...]
+
+_TOKEN = re.compile(r"\d+|[A-Za-z_]\w*|//|[-+*()]", re.ASCII)
+
+
+def terms_of(size: int | str) -> Terms:
+    """The terms of a size.
+
+    Raises UsageError if it is not a size.
+    """
+    return Terms({(): size}) if isinstance(size, int) else Terms(_read(str(size)))
+
+
+def text_of(terms: Mapping[Product, int]) -> int | str:
+    """A sum as a size: longer products first, numbers and subtracted terms last."""
+    rest = dict(terms)
+    number = rest.pop((), 0)
+    kept = sorted([(count < 0, -len(names), names) for names, count in rest.items() if count])
+    if not kept:
+        return number
+    parts = [(rest[names], names) for _, _, names in kept] + [(number, ())] * bool(number)
+    texts = [
+        ("-" if count < 0 else "+") + product_text(abs(count), names) for count, names in parts
+    ]
+    return "".join(texts).removeprefix("+")
+
+
+def product_text(count: int, names: Product, *, shows_one: bool = False) -> str:
+    """A number times names and quotients, which are in brackets if there are other factors."""
+    numbers = [] if count == 1 and names and not shows_one else [str(count)]
+    is_alone = len(names) + len(numbers) == 1
+    return "*".join([*numbers, *[n if is_alone or not is_quotient(n) else f"({n})" for n in names]])
+
+
+def times(one: Mapping[Product, int], other: Mapping[Product, int]) -> Terms:
+    """The product of two sums."""
+    found: Terms = Terms()
+    for names, count in one.items():
+        for more, factor in other.items():
+            found[tuple(sorted((*names, *more)))] += count * factor
+    return found
+
+
+def plus(sums: Iterable[Mapping[Product, int]]) -> Terms:
+    """The sum of sums."""
+    found: Terms = Terms()
+    for terms in sums:
+        for names, count in terms.items():
+            found[names] += count
+    return found
+
+
+def divided(terms: Mapping[Product, int], divisor: int) -> Terms:
+    """A sum divided by a number and rounded down; multiples of it are moved out of the quotient."""
+    whole = Terms({names: count // divisor for names, count in terms.items()})
+    rest = {names: count % divisor for names, count in terms.items() if count % divisor}
+    text = text_of(rest)
+    if isinstance(text, int):  # a remainder below the divisor
+        return whole
+    if list(rest) == [(text,)] and is_quotient(
+        text
+    ):  # a quotient of a quotient: divide once by both divisors
+        size, before = split_quotient(text)
+        return plus([whole, divided(terms_of(size), before * divisor)])
+    whole[(f"{text}//{divisor}" if text.isidentifier() else f"({text})//{divisor}",)] += 1
+    return whole
+
+
+def is_quotient(factor: str) -> bool:
+    """Whether a factor is a quotient, not a name."""
+    return "//" in factor
+
+
+def split_quotient(factor: str) -> tuple[str, int]:
+    """The dividend and the divisor of a quotient."""
+    size, _, divisor = factor.rpartition("//")
+    return size.removeprefix("(").removesuffix(")"), int(divisor)
+
+
+def known_size(size: int | str, sizes: Mapping[str, int]) -> int:
+    """A size as a number, if the sizes of its names are known.
+
+    >>> known_size("2*n+(m+1)//2", {"n": 3, "m": 4})
+    8
+    """
+    if isinstance(size, int):
+        return size
+    total = 0
+    for names, count in terms_of(size).items():
+        for factor in names:
+            count *= _known_factor(factor, sizes)
+        total += count
+    return total
+
+
+def _known_factor(factor: str, sizes: Mapping[str, int]) -> int:
+    if not is_quotient(factor):
+        return sizes[factor]
+    size, divisor = split_quotient(factor)
+    return known_size(size, sizes) // divisor
+
+
+def is_natural(terms: Mapping[Product, int]) -> bool:
+    """Whether a sum is provably never negative, for any values of its names.
+
+    It checks multiples of the sum in which quotients are as large as possible.
+    """
+    for names, count in terms.items():
+        factor = next(filter(is_quotient, names), None)
+        if count < 0 and factor is not None:
+            size, divisor = split_quotient(factor)
+            others = list(names)
+            others.remove(factor)
+            larger = times({tuple(others): count}, terms_of(size))
+            rest = {name: n * divisor for name, n in terms.items() if name != names}
+            return is_natural(plus([rest, larger]))
+    return all(count >= 0 for count in terms.values())
+
+
+@functools.lru_cache(maxsize=4096)
+def _read(text: str) -> Terms:
+    tokens = _TOKEN.findall(text)
+    if "".join(tokens) != text or len(tokens) > _MOST_TOKENS:
+        raise _unreadable(text)
+    reader = _Reader(tokens)
+    try:
+        found = reader.sum()
+    except (IndexError, ValueError):
+        raise _unreadable(text) from None
+    if reader.tokens:
+        raise _unreadable(text)
+    return found
+
+
+_MOST_TOKENS = 1000
+
+
+def _unreadable(text: str) -> UsageError:
+    return UsageError(
+        f"cannot read {text[:40]!r} as a size: write numbers and names, joined by +, -, * and // "
+        "with a number, such as n//2+1."
+    )
+
+
+class _Reader:
+    """Parses a sum, as Python would."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self.tokens = tokens[::-1]
+
+    def _next(self, *wanted: str) -> str:
+        """Consumes and returns the next token if it is one of these; otherwise ""."""
+        return self.tokens.pop() if self.tokens and self.tokens[-1] in wanted else ""
+
+    def sum(self) -> Terms:
+        found = self._product()
+        while sign := self._next("+", "-"):
+            found = plus([found, times({(): -1 if sign == "-" else 1}, self._product())])
+        return found
+
+    def _product(self) -> Terms:
+        found = self._factor()
+        while sign := self._next("*", "//"):
+            found = (
+                times(found, self._factor()) if sign == "*"
+                else divided(found, self._divisor())
+            )  # fmt: skip
+        return found
+
+    def _divisor(self) -> int:
+        divisor = int(self.tokens.pop())
+        if divisor < 1:
+            raise ValueError
+        return divisor
+
+    def _factor(self) -> Terms:
+        if self._next("("):
+            found = self.sum()
+            if not self._next(")"):
+                raise ValueError
+            return found
+        token = self.tokens.pop()
+        if token.isdigit():
+            return Terms({(): int(token)})
+        if not token.isidentifier():
+            raise ValueError
+        return Terms({(token,): 1})
+
+
+# Shapes with symbolic sizes: the shapes that ops and layout functions return.
+
+
+def broadcast(shapes: Sequence[Shape]) -> Shape:
+    """The shape that shapes broadcast to; a symbolic size matches itself and 1.
+
+    Raises UsageError if two sizes do not fit.
+    """
+    rank = max((len(shape) for shape in shapes), default=0)
+    sizes: list[int | str] = []
+    for place in range(-rank, 0):
+        given = {shape[place] for shape in shapes if len(shape) >= -place} - {1}
+        if len(given) > 1:
+            texts = " and ".join(f"[{','.join(map(str, shape))}]" for shape in shapes)
+            raise UsageError(f"the shapes {texts} do not broadcast: sizes must be equal, or 1.")
+        sizes.append(given.pop() if given else 1)
+    return tuple(sizes)
+
+
+def first(shape: Shape, *others: Shape, **options: Any) -> Shape:
+    """The shape of the first operand, for any shapes of the others."""
+    return shape
+
+
+def places(axis: Any, rank: int) -> tuple[int, ...]:
+    """The dimensions an axis argument names; None names all."""
+    if axis is None:
+        return tuple(range(rank))
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    for place in given:
+        if not -rank <= place < rank:
+            raise UsageError(f"axis {place} is out of range for {rank} dimension(s).")
+    return tuple(place % rank for place in given)
+
+
+def reduced(shape: Shape, axis: Any = None, keepdims: bool = False) -> Shape:
+    """The shape after a reduction."""
+    gone = places(axis, len(shape))
+    if keepdims:
+        return tuple(1 if n in gone else size for n, size in enumerate(shape))
+    return tuple(size for n, size in enumerate(shape) if n not in gone)
+
+
+def multiplied(left: Shape, right: Shape) -> Shape:
+    """The shape of a matrix product."""
+    if not left or not right:
+        raise UsageError("a matrix product does not take 0-d operands.")
+    inner = (left[-1], right[-1] if len(right) == 1 else right[-2])
+    if inner[0] != inner[1]:
+        raise UsageError(
+            f"a matrix product needs equal inner sizes, not {inner[0]} and {inner[1]}."
+        )
+    rows = left[-2:-1]
+    columns = right[-1:] if len(right) > 1 else ()
+    return broadcast([left[:-2], right[:-2]]) + rows + columns
+
+
+def joined(shapes: Sequence[Shape], axis: int | None) -> Shape:
+    """The shape of concatenated arrays."""
+    if axis is None:
+        return (total([size_of(shape) for shape in shapes]),)
+    place = places(axis, len(shapes[0]))[0]
+    for shape in shapes[1:]:
+        if len(shape) != len(shapes[0]) or any(
+            size != other
+            for n, (size, other) in enumerate(zip(shape, shapes[0], strict=True))
+            if n != place
+        ):
+            raise UsageError("concatenated arrays need equal shapes except in that dimension.")
+    whole = total([shape[place] for shape in shapes])
+    return (*shapes[0][:place], whole, *shapes[0][place + 1 :])
+
+
+def stacked(shapes: Sequence[Shape], axis: int = 0) -> Shape:
+    """The shape of arrays stacked along a new dimension."""
+    if len(set(shapes)) > 1:
+        raise UsageError("stacked arrays need equal shapes.")
+    place = places(axis, len(shapes[0]) + 1)[0]
+    return (*shapes[0][:place], len(shapes), *shapes[0][place:])
+
+
+def total(sizes: Sequence[int | str]) -> int | str:
+    """The sum of sizes; text if one is symbolic.
+
+    >>> total(["n", 1, "n"]), total([2, 3])
+    ('2*n+1', 5)
+    """
+    return text_of(plus(map(terms_of, sizes)))
+
+
+def size_of(shape: Shape) -> int | str:
+    """The number of elements; text if a size is symbolic.
+
+    >>> size_of((3, "n", 2)), size_of((3, "n+m"))
+    ('6*n', '3*m+3*n')
+    """
+    return text_of(functools.reduce(times, map(terms_of, shape), Terms({(): 1})))
+
+
+def difference(one: int | str, other: int | str) -> int | str | None:
+    """A size minus another; None if the difference may be negative.
+
+    >>> difference("n", "n//2"), difference("n", 1)
+    ('n-n//2', None)
+    """
+    left = plus([terms_of(one), times({(): -1}, terms_of(other))])
+    return text_of(left) if is_natural(left) else None
+
+
+def quotient(size: int | str, divisor: int) -> int | str:
+    """A size divided by a number and rounded down.
+
+    >>> quotient("n", 2), quotient("4*n+3", 2)
+    ('n//2', '2*n+1')
+    """
+    return text_of(divided(terms_of(size), divisor))
+
+
+def reshaped(shape: Shape, wanted: Sequence[int | str]) -> Shape:
+    """The shape that a reshape gives; -1 means the remaining size.
+
+    If it depends on a remainder whether the sizes agree, as for n in n//2 by 2, the check happens
+    when the graph runs.
+    """
+    known = tuple(size for size in wanted if size != -1)
+    if len(known) == len(wanted):
+        apart = plus([terms_of(size_of(shape)), times({(): -1}, terms_of(size_of(known)))])
+        is_open = any(is_quotient(factor) for names in apart for factor in names if apart[names])
+        if any(apart.values()) and not is_open:
+            raise _unequal(shape, wanted)
+        return known
+    left = list(shape)
+    for size in (size for size in known if isinstance(size, str)):
+        if size not in left:
+            raise _unequal(shape, wanted)
+        left.remove(size)
+    whole = size_of(tuple(left))
+    given = math.prod(size for size in known if isinstance(size, int))
+    if given == 0 or (isinstance(whole, int) and whole % given):
+        raise _unequal(shape, wanted)
+    rest = quotient(whole, given)
+    return tuple(rest if size == -1 else size for size in wanted)
+
+
+def _unequal(shape: Shape, wanted: Sequence[int | str]) -> UsageError:
+    return UsageError(f"cannot reshape {list(shape)} to {list(wanted)}: the sizes do not agree.")
+
+
+def accumulated(shape: Shape, axis: int | None = None, include_initial: bool = False) -> Shape:
+    """The shape of cumulative sums: unchanged, or one longer if the initial value is included."""
+    if not include_initial:
+        return shape
+    place = places(0 if axis is None and len(shape) == 1 else axis, len(shape))[0]
+    return (*shape[:place], total([shape[place], 1]), *shape[place + 1 :])
+
+
+def least(one: int | str, other: int | str, name: str) -> int | str:
+    """The smaller of two sizes.
+
+    Raises UsageError if it is not known.
+    """
+    if one == other:
+        return one
+    if isinstance(one, int) and isinstance(other, int):
+        return min(one, other)
+    raise UsageError(
+        f"the size of {name} depends on which of {one} and {other} is smaller: fix them."
+    )
+
+
+# Symbolic sizes as the traced function sees them: names with arithmetic.
+
+
+class Size(str):
+    """A size that is known only when the graph runs, such as n, 2*n+1 or n//2; never negative."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __add__(self, other: Any) -> Any:
+        return _as_size(total([self, other])) if _is_size(other) else self._with_no_size(other)
+
+    def __mul__(self, other: Any) -> Any:
+        return _as_size(size_of((self, other))) if _is_size(other) else self._with_no_size(other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._less(self, other) if _is_size(other) else self._with_no_size(other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._less(other, self) if _is_size(other) else self._with_no_size(other)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _as_size(quotient(self, other)) if _is_divisor(other) else self._with_no_size(other)
+
+    def __mod__(self, other: Any) -> Any:
+        return self - self // other * other
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def _less(self, one: Any, other: Any) -> Any:
+        left = difference(one, other)
+        return self._unknown() if left is None else _as_size(left)
+
+    def _with_no_size(self, other: Any) -> Any:
+        """The result for an operand that is not a size, which is left to text itself."""
+        is_text = isinstance(other, str) and not isinstance(other, Size)
+        return NotImplemented if is_text else self._unknown()
+
+    def _unknown(self, *others: Any) -> NoReturn:
+        raise UsageError(
+            f"{user_place()} needs the size {self}, which is known only when the graph runs: fix "
+            "it in the spec, or only add to it, multiply it, divide it by a number with //, or "
+            "subtract what can never be larger."
+        )
+
+    __int__ = __index__ = __float__ = __len__ = __iter__ = _unknown
+    __truediv__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __pow__ = __rpow__ = __neg__ = _unknown
+    __lt__ = __le__ = __gt__ = __ge__ = _unknown
+
+
+def _is_size(thing: Any) -> bool:
+    is_number = isinstance(thing, int) and not isinstance(thing, bool)
+    return (is_number and thing >= 0) or isinstance(thing, Size)
+
+
+def _is_divisor(thing: Any) -> bool:
+    return isinstance(thing, int) and thing > 0
+
+
+def checked_sizes(shape: Any) -> tuple[int | str, ...]:
+    """A shape, or one size, of numbers and sizes.
+
+    Raises UsageError for anything else.
+    """
+    given = shape if isinstance(shape, (tuple, list)) else (shape,)
+    for size in given:
+        if not _is_size(size):
+            raise UsageError(f"{user_place()}: {size!r} is not a size: give a number, 0 or more, "
+                             "or one of x.shape.")  # fmt: skip
+    return tuple(given)
+
+
+def as_sizes(shape: Any) -> tuple[int | Size, ...]:
+    """A shape with its names as sizes."""
+    return tuple([_as_size(size) for size in shape])
+
+
+def _as_size(size: int | str) -> int | Size:
+    return size if isinstance(size, int) else Size(size)

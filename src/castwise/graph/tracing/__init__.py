@@ -1,1 +1,0 @@
-"""From a Python function to a graph."""

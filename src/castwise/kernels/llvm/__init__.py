@@ -1,1 +1,0 @@
-"""Kernels for processors: LLVM IR, compiled by llvmlite."""

@@ -1,1 +1,0 @@
-"""Kernels for GPUs: Triton's Python, compiled by Triton."""

@@ -1,1 +1,0 @@
-"""What runs here: which dialect a loaded framework follows, by its version and its mode."""

@@ -1,1 +1,0 @@
-"""The answer to one question, as an explanation or as a line of JSON."""

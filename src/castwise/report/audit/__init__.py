@@ -1,1 +1,0 @@
-"""An audit as text, JSON, SARIF and a page, and its progress while the program runs."""

@@ -1,1 +1,0 @@
-"""An audit as one self-contained page."""

@@ -1,1 +1,0 @@
-"""The parts of a report, each for every format that shows it."""

@@ -1,0 +1,344 @@
+"""An audit as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from castwise.auditing.accepted import file_named_from, known_as
+from castwise.auditing.audited import Audit, DtypeOrigin
+from castwise.auditing.plans import Target
+from castwise.auditing.records import (
+    DIFFERS,
+    LOST,
+    Coverage,
+    Finding,
+    Fix,
+    InsideCoverage,
+    SourcePlace,
+)
+from castwise.auditing.sections import CompiledFinding, ExplainedCrash, LostValues
+from castwise.auditing.source import columns_of, edits_at, text_at
+from castwise.engine.decision import HAZARDS
+from castwise.report.audit import summary
+from castwise.report.audit_sections import (
+    compiled_sentence,
+    crash_sentences,
+    fix_json,
+    losses_json,
+    losses_sentence,
+    sections_json,
+)
+
+
+def audit_json(audit: Audit) -> dict[str, Any]:
+    """The audit as a JSON object."""
+    inside = {"inside": _inside(audit.inside)} if audit.inside else {}
+    crashed = [_crash(crash) for crash in audit.sections.crashes]
+    losses = {} if audit.losses is None else {"losses": losses_json(audit.losses)}
+    return {
+        "summary": summary(audit),
+        **({"crashes": crashed} if crashed else {}),
+        "findings": [
+            _finding(finding, origin)
+            for origin in (*audit.origins, *audit.expected)
+            for finding in origin.findings
+        ],
+        **sections_json(audit.sections),
+        **inside,
+        "target": _target(audit.target),
+        **losses,
+        "coverage": {
+            **_coverage(audit.coverage),
+            "temporaries": audit.temporaries,
+            "ignored": audit.ignored,
+            "baselined": audit.baselined,
+            "hidden": audit.hidden,
+            "expected": len(audit.expected_findings),
+        },
+        "versions": audit.versions,
+    }
+
+
+def _target(target: Target) -> dict[str, Any]:
+    """What the program is meant to compute in."""
+    inferred = {} if target.is_stated else {"inferred_from": target.why}
+    return {"name": target.name, "dtype": str(target.dtype), **inferred}
+
+
+def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
+    place = finding.place
+    return {
+        "file": place.file,
+        "line": place.line,
+        "column": columns_of(place)[0],
+        "code": text_at(place),
+        "op": finding.op,
+        "operands": [str(operand) for operand in finding.operands],
+        "result": str(finding.result),
+        "count": finding.count,
+        "elements": finding.elements,
+        "bytes": origin.saved_by(finding),
+        "alive": finding.alive,
+        "hazards": list(finding.hazards),
+        "origin": {"file": origin.place.file, "line": origin.place.line},
+        "message": message(finding),
+        "fixes": [fix_json(fix) for fix in origin.fixes],
+        **_withdrawn(origin),
+        **({"inside": finding.inside} if finding.inside else {}),
+        **({"observed": True} if finding.operation.is_observed else {}),
+        **({"expected": True} if finding.is_expected else {}),
+    }
+
+
+def _withdrawn(origin: DtypeOrigin) -> dict[str, Any]:
+    """The fixes that did harm when they were tried, apart from those that are proven."""
+    found = origin.withdrawn
+    if found is None:
+        return {}
+    return {"withdrawn": {"why": found.why, "fixes": [fix_json(fix) for fix in found.fixes]}}
+
+
+def _crash(crash: ExplainedCrash) -> dict[str, Any]:
+    """What ended the program."""
+    place = crash.place
+    return {
+        "file": place.file,
+        "line": place.line,
+        "column": columns_of(place)[0],
+        "code": crash.code,
+        "operation": crash.operation,
+        "error": crash.error,
+        "why": crash.why,
+        "dialect": crash.dialect,
+        "advice": crash.advice,
+        "inside": crash.inside,
+        "fixes": [fix_json(crash.fix)] if crash.fix else [],
+    }
+
+
+def _inside(inside: InsideCoverage) -> dict[str, Any]:
+    """What was seen inside libraries and in backward."""
+    return {
+        "seen": inside.seen,
+        "not_understood": dict(inside.not_understood.most_common()),
+        "cannot_show": list(inside.cannot_show),
+        "casts": [
+            {
+                "file": cast.place.file,
+                "line": cast.place.line,
+                "column": cast.place.column,
+                "from": str(cast.source),
+                "to": str(cast.target),
+                "why": cast.why,
+                "count": cast.count,
+                "elements": cast.elements,
+                "bytes": cast.bytes,
+                **({"seconds": cast.seconds} if cast.seconds else {}),
+            }
+            for cast in inside.casts
+        ],
+    }
+
+
+def _coverage(coverage: Coverage) -> dict[str, Any]:
+    """How much was seen."""
+    return {
+        "seen": coverage.seen,
+        "files": coverage.files,
+        "processes": coverage.processes,
+        "asked": dict(coverage.asked.most_common()),
+        "by_dtypes": dict(coverage.by_dtypes.most_common()),
+        "not_understood": dict(coverage.not_understood.most_common()),
+        "not_understood_at": [
+            {"file": place.file, "line": place.line, "code": text_at(place), "why": why, "count": n}
+            for place, why, n in coverage.unclear_at
+        ],
+        "not_observed": [
+            {"file": u.file, "line": u.line, "function": u.name, "why": u.why}
+            for u in coverage.not_observed
+        ],
+        "unexpected": dict(coverage.unexpected.most_common()),
+        "quiet": coverage.quiet,
+        "late": coverage.late,
+        "failures": dict(coverage.failures),
+    }
+
+
+def message(finding: Finding) -> str:
+    """What happened, in a sentence."""
+    cast = next((c for c in finding.operation.casts if c), None)
+    what = cast or f"a number to {finding.result}"  # a number that is written to an array
+    return f"{finding.operation} implicitly casts {what}."
+
+
+# An audit as SARIF 2.1.0, which code hosts and editors show next to the source lines.
+
+_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+_ROOT = "%SRCROOT%"
+# The rule of a finding is its most serious hazard: wrong values come before wide ones.
+_GRAVEST_FIRST = (
+    "wraps", "drops-imaginary", "changes-kind", "loses-range", "loses-precision", "widens",
+    "not-on-device",
+)  # fmt: skip
+_UNNAMED = "implicit-cast"  # the rule of a cast without any hazard
+_ENDED = "dtype-error"
+# Each rule with its meaning.
+_RULES = {
+    **{name: f"An implicit cast {name}: {meaning}." for name, meaning in HAZARDS.items()},
+    _UNNAMED: "An array is cast implicitly, and keeps every value.",
+    LOST: "A cast or an operation lost values of its operands.",
+    DIFFERS: "A compiled function gives another dtype than the function itself.",
+    _ENDED: "The program ended with an error about dtypes.",
+}
+_LEVELS = {_UNNAMED: "note", _ENDED: "error"}  # all others: warning
+
+
+def audit_sarif(audit: Audit, root: Path | None = None) -> dict[str, Any]:
+    """The audit as a SARIF log; file names are relative to `root`, or to the current directory."""
+    root = (root or Path.cwd()).absolute()
+    compared = audit.sections.compared
+    run = {
+        "tool": {
+            "driver": {
+                "name": "castwise",
+                "version": audit.versions.get("castwise", "0"),
+                "rules": [_rule(name, meaning) for name, meaning in _RULES.items()],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_ROOT: {"uri": f"{root.as_uri()}/"}},
+        "results": [
+            *(_crashed(crash, root) for crash in audit.sections.crashes),
+            *(_found(f, origin, root) for origin in audit.origins for f in origin.findings),
+            *(_lost(loss, root) for loss in audit.losses or ()),
+            *(_differs(f, root) for f in (compared.findings if compared else ()) if f.place.file),
+        ],
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(name: str, meaning: str) -> dict[str, Any]:
+    return {
+        "id": name,
+        "shortDescription": {"text": meaning},
+        "defaultConfiguration": {"level": _level(name)},
+    }
+
+
+def _level(rule: str) -> str:
+    return _LEVELS.get(rule, "warning")
+
+
+def _result(
+    rule: str, text: str, place: SourcePlace, known: Iterable[object], root: Path
+) -> dict[str, Any]:
+    """What every result has. What it is `known` by stays the same when its line moves."""
+    fingerprint = hashlib.sha256(repr(tuple(known)).encode()).hexdigest()
+    return {
+        "ruleId": rule,
+        "ruleIndex": list(_RULES).index(rule),
+        "level": _level(rule),
+        "message": {"text": text},
+        "locations": [_location(place, root)],
+        "partialFingerprints": {"castwise/v1": fingerprint},
+    }
+
+
+def _crashed(crash: ExplainedCrash, root: Path) -> dict[str, Any]:
+    """The error that ended the program."""
+    sentences = ["The program ended here: a dtype error.", *crash_sentences(crash)]
+    file = file_named_from(crash.place.file, root)
+    known = _ENDED, file, crash.code, crash.error.partition(":")[0]
+    result = _result(_ENDED, "\n".join(sentences), crash.place, known, root)
+    return {**result, "fixes": [_fix([crash.fix], root)]} if crash.fix else result
+
+
+def _lost(loss: LostValues, root: Path) -> dict[str, Any]:
+    """What an operation lost."""
+    file = file_named_from(loss.place.file, root)
+    known = LOST, file, loss.code, loss.what, loss.how
+    return {
+        **_result(LOST, f"{losses_sentence(loss)}.", loss.place, known, root),
+        "occurrenceCount": loss.count,
+        "properties": {"lost": loss.lost, "elements": loss.elements},
+    }
+
+
+def _differs(finding: CompiledFinding, root: Path) -> dict[str, Any]:
+    """What a compiled function gives otherwise."""
+    file = file_named_from(finding.place.file, root)
+    known = DIFFERS, file, finding.function, finding.difference.what, finding.compiler
+    text = f"{compiled_sentence(finding)}."
+    return _result(DIFFERS, text, finding.place, known, root)
+
+
+def _found(finding: Finding, origin: DtypeOrigin, root: Path) -> dict[str, Any]:
+    rule = next((hazard for hazard in _GRAVEST_FIRST if hazard in finding.hazards), _UNNAMED)
+    cause = {
+        "id": 1,
+        "message": {"text": f"The dtype comes from here: {origin.code}"},
+        **_location(origin.place, root),
+    }
+    result: dict[str, Any] = {
+        **_result(rule, message(finding), finding.place, known_as(finding, root), root),
+        "relatedLocations": [cause],
+        "occurrenceCount": finding.count,
+        "properties": {"hazards": list(finding.hazards), "bytes": origin.saved_by(finding)},
+    }
+    if finding.is_expected:
+        result["level"] = "note"
+    if origin.fixes:
+        result["fixes"] = [_fix(origin.fixes, root)]
+    if origin.withdrawn:
+        result["properties"]["withdrawn"] = origin.withdrawn.why
+    return result
+
+
+def _fix(fixes: Sequence[Fix], root: Path) -> dict[str, Any]:
+    """The changes that belong together, as one fix."""
+    changes = [
+        {
+            "artifactLocation": _artifact(fix.place, root),
+            "replacements": [
+                {
+                    "deletedRegion": _region(SourcePlace(fix.place.file, *edit[:4])),
+                    "insertedContent": {"text": edit.text},
+                }
+                for edit in edits_at(fix.place, fix.text)
+            ],
+        }
+        for fix in fixes
+    ]
+    advice = " ".join(f"Write {fix.text}: {fix.does}." for fix in fixes)
+    return {"description": {"text": advice}, "artifactChanges": changes}
+
+
+def _location(place: SourcePlace, root: Path) -> dict[str, Any]:
+    text = text_at(place)
+    # Without columns, as before Python 3.11, it is the whole line.
+    region = {**_region(place), "snippet": {"text": text}} if text else {"startLine": place.line}
+    return {"physicalLocation": {"artifactLocation": _artifact(place, root), "region": region}}
+
+
+def _region(place: SourcePlace) -> dict[str, int]:
+    first, last = columns_of(place)
+    return {
+        "startLine": place.line,
+        "startColumn": first,
+        "endLine": place.end_line,
+        "endColumn": last,
+    }
+
+
+def _artifact(place: SourcePlace, root: Path) -> dict[str, Any]:
+    file = Path(place.file).absolute()
+    if file.is_relative_to(root):
+        name = file.relative_to(root).as_posix()
+        return {"uri": quote(name), "uriBaseId": _ROOT}
+    return {"uri": file.as_uri()}

@@ -1,1 +1,0 @@
-"""Where two dialects differ, in every format."""

@@ -1,0 +1,418 @@
+"""The distances between dialects, which print as a report: `castwise diff --all`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from castwise.catalog.dialects import dialects as names_of_all
+from castwise.catalog.dialects import to_dialect
+from castwise.comparing.distances import (
+    OPS,
+    Cluster,
+    DistancesData,
+    Merge,
+    alike,
+    count,
+    distances_data,
+    telling_ops,
+)
+from castwise.drawing import (
+    FAINT,
+    INK,
+    LETTER,
+    png_of,
+    svg_box,
+    svg_document,
+    svg_hover,
+    svg_text,
+    text_width,
+)
+from castwise.report.page import card, page, picture
+from castwise.report.terminal import Paint, markdown_row, percent, plain, progress
+from castwise.rules.dialect import Dialect
+from castwise.showing import counted, line_of, listed
+
+# The colours of a heat map, and their legend.
+
+# One hue from light to dark (ColorBrewer's Blues), so that lightness alone shows the value, also to
+# readers who cannot tell colours apart. It ends where black is still easy to read, also in a
+# picture that dark mode turns over.
+_SCALE = ((247, 251, 255), (198, 219, 239), (107, 174, 214))
+BLACK = "#000000"
+_LEGEND = 220  # width of the scale
+
+
+def scale_colour(part: float) -> str:
+    """The colour at a part of the scale, from 0 to 1."""
+    place = min(max(part, 0.0), 1.0) * (len(_SCALE) - 1)
+    low = min(int(place), len(_SCALE) - 2)
+    mixed = (
+        round(x + (y - x) * (place - low))
+        for x, y in zip(_SCALE[low], _SCALE[low + 1], strict=True)
+    )
+    return _hex(mixed)
+
+
+def legend(left: float, top: float, most: float) -> Iterator[str]:
+    """The colour scale, from 0 to the largest value."""
+    stops = [
+        f'<stop offset="{place / (len(_SCALE) - 1)}" stop-color="{_hex(colour)}"/>'
+        for place, colour in enumerate(_SCALE)
+    ]
+    yield f'<defs><linearGradient id="scale">{"".join(stops)}</linearGradient></defs>'
+    yield svg_box(left, top, _LEGEND, 12, "url(#scale)")
+    for part in (0, 0.5, 1):
+        style = f'text-anchor="middle" fill="{FAINT}"'
+        yield svg_text(left + _LEGEND * part, top + 28, f"{100 * most * part:.0f} %", style)
+
+
+def _hex(colour: Iterable[int]) -> str:
+    return "#" + "".join(f"{channel:02x}" for channel in colour)
+
+
+# The tree of a clustering, beside the rows of a heat map.
+
+TREE_WIDTH = 120
+_ROOT = 100  # from the leaves to the last merge
+_LEAST = 3  # so that dialects that do not differ are joined, too
+_LINE = "#8e8e98"
+
+
+def dendrogram(tree: Cluster, left: float, middles: Mapping[str, float]) -> Iterator[str]:
+    """The lines of a tree that grows to the right, from leaves at the given heights."""
+    if not isinstance(tree, Merge):
+        return
+    yield f'<g fill="none" stroke="{_LINE}" stroke-width="1.3">'
+    yield from _Lines(left, _ROOT / (tree.height or 1), middles).of(tree)
+    yield "</g>"
+
+
+class _Lines:
+    def __init__(self, left: float, scale: float, middles: Mapping[str, float]) -> None:
+        self._left = left
+        self._scale = scale
+        self._middles = middles
+
+    def of(self, merge: Merge) -> Iterator[str]:
+        """Two branches and the line that joins them, after the lines inside the branches."""
+        for side in (merge.first, merge.second):
+            if isinstance(side, Merge):
+                yield from self.of(side)
+        x = self._x(merge)
+        (start, top), (end, bottom) = map(self._end, (merge.first, merge.second))
+        yield (
+            f'<path d="M{start:.1f} {top:.1f}H{x:.1f}V{bottom:.1f}H{end:.1f}">'
+            f"<title>{percent(merge.height)} % apart on average</title></path>"
+        )
+
+    def _x(self, cluster: Cluster) -> float:
+        if not isinstance(cluster, Merge):
+            return self._left
+        inside = max(self._x(cluster.first), self._x(cluster.second))
+        return max(self._left + self._scale * cluster.height, inside + _LEAST)
+
+    def _end(self, cluster: Cluster) -> tuple[float, float]:
+        """Where a cluster's line to the right starts."""
+        if not isinstance(cluster, Merge):
+            return self._left, self._middles[cluster]
+        above, below = self._end(cluster.first)[1], self._end(cluster.second)[1]
+        return self._x(cluster), (above + below) / 2
+
+
+# How much the dialects differ from each other, as a heat map.
+
+TITLE = "How much the dialects differ"
+CLOSER = "Dialects that answer all of that alike, in the ops where they differ"
+_ABOUT = "Share of questions answered differently, in %"
+_MARGIN = 20
+_CELL = 34
+_ROW = 24
+_LINE_HEIGHT = 18  # from one line of text to the next
+_SLANT = math.radians(55)  # of the names over the columns
+_SELF = "#e4e4e7"
+_NARROWEST = 560  # of the picture, for its titles
+
+
+def distances_svg(found: DistancesData) -> str:
+    """The matrix as an SVG heat map, with a number in each cell, the tree beside it and the scale
+    below; then the same of each group that the ops do not tell apart."""
+    width = max(_NARROWEST, *(_Map(data, 0, "").right for data in (found, *found.closer)))
+    letters = int((width - 2 * _MARGIN) / LETTER)
+    most = _most(found)
+    drawn = _Map(found, 0, _ABOUT)
+    parts = [*drawn.parts(TITLE, most)]
+    for group in found.closer:
+        about = f"{_ABOUT}: {', '.join(group.ops)}"
+        drawn = _Map(group, drawn.bottom + _MARGIN, textwrap.fill(about, letters))
+        parts += drawn.parts(CLOSER, most)
+    bottom = drawn.bottom + 26
+    return svg_document(width, bottom + 40 + _MARGIN, [*parts, *legend(drawn.left, bottom, most)])
+
+
+def distances_png(found: DistancesData) -> bytes:
+    """The SVG picture as PNG."""
+    return png_of(distances_svg(found))
+
+
+def _most(found: DistancesData) -> float:
+    """Where the scale ends: the largest share of all maps, rounded up to a tenth."""
+    shares = [far.share for data in (found, *found.closer) for far in data.pairs.values()]
+    return max([math.ceil(10 * share) / 10 for share in shares] + [0.1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Map:
+    """A heat map and its place in the picture."""
+
+    found: DistancesData
+    above: float  # where it may start
+    about: str  # the lines below its title
+
+    @property
+    def longest(self) -> int:
+        return math.ceil(max(map(text_width, self.found.dialects)))
+
+    @property
+    def left(self) -> float:
+        """Where the cells start."""
+        return _MARGIN + self.longest + 10
+
+    @property
+    def top(self) -> float:
+        texts = 60 + _LINE_HEIGHT * len(self.about.splitlines())
+        return self.above + texts + math.ceil(self.longest * math.sin(_SLANT))
+
+    @property
+    def bottom(self) -> float:
+        return self.top + _ROW * len(self.found.dialects)
+
+    @property
+    def right(self) -> float:
+        """Where the picture may end: beyond the tree and the last slanted name."""
+        slanted = _CELL / 2 + self.longest * math.cos(_SLANT)
+        return self.left + _CELL * len(self.found.dialects) + max(slanted, TREE_WIDTH) + _MARGIN
+
+    def parts(self, title: str, most: float) -> Iterator[str]:
+        heading = f'font-size="16" font-weight="600" fill="{INK}"'
+        yield svg_text(_MARGIN, self.above + 32, title, heading)
+        for number, line in enumerate(self.about.splitlines()):
+            yield svg_text(
+                _MARGIN, self.above + 52 + _LINE_HEIGHT * number, line, f'fill="{FAINT}"'
+            )
+        yield from self._names()
+        yield from self._cells(most)
+        beside = self.left + _CELL * len(self.found.dialects) + 4
+        middles = {
+            name: self.top + _ROW * place + _ROW / 2 - 1
+            for place, name in enumerate(self.found.dialects)
+        }
+        yield from dendrogram(self.found.tree, beside, middles)
+
+    def _names(self) -> Iterator[str]:
+        yield f'<g fill="{INK}">'
+        for place, name in enumerate(self.found.dialects):
+            x, y = self.left + _CELL * (place + 0.5), self.top - 8
+            turned = f'transform="rotate(-{math.degrees(_SLANT):.0f} {x:.1f} {y:.1f})"'
+            yield svg_text(x, y, name, turned)
+            yield svg_text(self.left - 8, self.top + _ROW * place + 16, name, 'text-anchor="end"')
+        yield "</g>"
+
+    def _cells(self, most: float) -> Iterator[str]:
+        yield f'<g text-anchor="middle" fill="{BLACK}">'
+        for row, name in enumerate(self.found.dialects):
+            for column, other in enumerate(self.found.dialects):
+                x, y = self.left + _CELL * column, self.top + _ROW * row
+                if name == other:
+                    yield svg_box(x, y, _CELL - 2, _ROW - 2, _SELF)
+                    continue
+                share = self.found.between(name, other).share
+                yield svg_hover(
+                    _words(self.found, name, other),
+                    svg_box(x, y, _CELL - 2, _ROW - 2, scale_colour(share / most)),
+                    svg_text(x + _CELL / 2 - 1, y + 15, percent(share)),
+                )
+        yield "</g>"
+
+
+def _words(found: DistancesData, first: str, second: str) -> str:
+    """What a pointer over a cell shows."""
+    asked, differ = found.between(first, second)
+    share = f"{100 * found.between(first, second).share:.1f} %"
+    return f"{first} and {second}: {share}, {differ:,} of {asked:,} questions"
+
+
+# The heat map, in a notebook and as a page.
+
+
+def distances_card(found: DistancesData) -> str:
+    """The picture of the distances, which has its title inside."""
+    return card("", picture(distances_svg(found)))
+
+
+def distances_html(found: DistancesData) -> str:
+    """The picture as a page, with the exact numbers as tooltips."""
+    return page("All dialects side by side", picture(distances_svg(found)))
+
+
+# How much the dialects differ, for the terminal and as JSON, CSV and Markdown.
+
+_EXTREMES = 3  # how many of the nearest and of the farthest pairs are named
+
+
+def distances_text(found: DistancesData, paint: Paint = plain, width: int = 80) -> str:
+    """A triangle: each row ends with its dialect's name, which also heads the column below it.
+
+    Dialects that the ops do not tell apart have another triangle, in the ops where they differ.
+    """
+    lines = [
+        paint(f"{TITLE}: questions answered differently, in %", "title"),
+        "",
+        *_triangle(found, paint),
+        "",
+        *_extremes(found),
+        "",
+    ]
+    about = (
+        "The questions are about arrays, 0-d arrays and Python scalars of the dtypes both have, in"
+        f" both orders and as x += y, in these ops: {', '.join(found.ops)}. Dialects that differ"
+        " little are next to each other."
+    )
+    lines += [paint(line, "faint") for line in textwrap.wrap(about, width)]
+    for group in found.closer:
+        ops = f"The ops: {', '.join(group.ops)}."
+        lines += ["", paint(CLOSER, "title"), "", *_triangle(group, paint), ""]
+        lines += [paint(line, "faint") for line in textwrap.wrap(ops, width)]
+    return "\n".join(lines)
+
+
+def _triangle(found: DistancesData, paint: Paint) -> Iterator[str]:
+    cells = [
+        [percent(found.between(name, other).share) for other in found.dialects[:place]]
+        for place, name in enumerate(found.dialects)
+    ]
+    room = max((len(cell) for row in cells for cell in row), default=0)
+    for name, row in zip(found.dialects, cells, strict=True):
+        yield "".join(f"{cell:>{room}} " for cell in row) + paint(name, "title")
+
+
+def _extremes(found: DistancesData) -> Iterator[str]:
+    """The nearest and the farthest pairs, one line each."""
+    pairs = found.nearest_first
+    for word, named in (("Nearest", pairs[:_EXTREMES]), ("Farthest", pairs[: -_EXTREMES - 1 : -1])):
+        yield f"{word}:"
+        for a, b in named:
+            yield f"  {100 * found.between(a, b).share:5.1f} %  {a} and {b}"
+
+
+def _matrix(found: DistancesData) -> Iterator[list[str]]:
+    """The whole matrix with a header row, in % with one decimal."""
+    yield ["differ, %", *found.dialects]
+    for name in found.dialects:
+        shares = [
+            0.0 if other == name else found.between(name, other).share for other in found.dialects
+        ]
+        yield [name, *(f"{100 * share:.1f}" for share in shares)]
+
+
+def distances_csv(found: DistancesData) -> str:
+    """The matrix as comma-separated values; it is one table, of all dialects."""
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows(_matrix(found))
+    return written.getvalue().rstrip("\n")
+
+
+def distances_markdown(found: DistancesData) -> str:
+    """The matrix in Markdown, and those of dialects that its ops do not tell apart."""
+    tables = []
+    for data in (found, *found.closer):
+        head, *rows = _matrix(data)
+        rule = ["---"] + ["---:"] * len(data.dialects)
+        tables.append("\n".join(map(markdown_row, [head, rule, *rows])))
+    return "\n\n".join(tables)
+
+
+def distances_json(found: DistancesData) -> str:
+    """Every pair with the number of questions and of differences."""
+    return json.dumps({**_as_json(found), "closer": [_as_json(group) for group in found.closer]})
+
+
+def _as_json(found: DistancesData) -> dict[str, Any]:
+    pairs = [(a, b, found.between(a, b)) for a, b in found.nearest_first]
+    return {
+        "ops": list(found.ops),
+        "dialects": list(found.dialects),
+        "pairs": [
+            {"first": a, "second": b, **far._asdict(), "share": round(far.share, 4)}
+            for a, b, far in pairs
+        ],
+    }
+
+
+DISTANCE_FORMATS: dict[str, Callable[[DistancesData], str | bytes]] = {
+    "text": distances_text,
+    "json": distances_json,
+    "csv": distances_csv,
+    "md": distances_markdown,
+    "html": distances_html,
+    "svg": distances_svg,
+    "png": distances_png,
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Distances(DistancesData):
+    """The distance between each pair of dialects; its text is the report."""
+
+    def __str__(self) -> str:
+        return distances_text(self)
+
+    def __repr__(self) -> str:
+        pairs = counted(len(self.pairs), "pair")
+        return line_of("Distances", f"{pairs} of {listed(self.dialects)}")
+
+    def _repr_html_(self) -> str:
+        return distances_card(self)
+
+
+def distances(
+    dialects: Iterable[str | Dialect] | None = None,
+    on_question: Callable[[object], object] | None = None,
+) -> Distances:
+    """The distances between all dialects, or between the given ones.
+
+    The operands are the pairs that `diff` asks about, in a few ops that nearly every framework
+    has. Dialects that answer all of that alike, such as a framework with and without autocast, are
+    then compared on the ops where they differ. `on_question` is called with each question; without
+    it, a terminal shows the progress.
+
+    >>> distances(["megengine", "oneflow"]).between("megengine", "oneflow").asked
+    10737
+    """
+    chosen = {d.name: d for d in map(to_dialect, names_of_all() if dialects is None else dialects)}
+    found = _asked([*chosen.values()], OPS.split(), on_question)
+    closer = []
+    for names in alike(found):
+        group = [chosen[name] for name in names]
+        ops = telling_ops(group)
+        if ops:
+            closer.append(_asked(group, ops, on_question))
+    return Distances(found.ops, found.dialects, found.pairs, tuple(closer))
+
+
+def _asked(
+    dialects: Sequence[Dialect],
+    ops: Sequence[str],
+    on_question: Callable[[object], object] | None,
+) -> DistancesData:
+    if on_question:
+        return distances_data(dialects, ops, on_question)
+    title = f"Asking {len(dialects)} dialects about {len(ops)} ops"
+    with progress(title, count(dialects, ops)) as on_progress:
+        return distances_data(dialects, ops, on_progress)

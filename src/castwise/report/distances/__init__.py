@@ -1,1 +1,0 @@
-"""How much the dialects differ from each other, in every format."""

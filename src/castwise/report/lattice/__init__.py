@@ -1,1 +1,0 @@
-"""Which dtypes promote to which, in every format."""

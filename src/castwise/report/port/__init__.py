@@ -1,1 +1,0 @@
-"""What would change for a program in another dialect, as text and JSON."""

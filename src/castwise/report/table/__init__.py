@@ -1,1 +1,0 @@
-"""An op's result for every pair of dtypes, in every format."""

@@ -1,0 +1,248 @@
+"""The terminal's colours: one per kind of dtype, and those of refusals, hazards and titles."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from castwise.auditing.records import SourcePlace
+
+# Takes a text and the name of a style, and returns the text to print.
+Paint = Callable[[str, str], str]
+
+_STYLES: dict[str, dict[str, Any]] = {
+    "bool": {"fg": "magenta"},
+    "int": {"fg": "cyan"},
+    "float": {"fg": "green"},
+    "complex": {"fg": "bright_blue"},
+    "refused": {"fg": "red"},
+    "hazard": {"fg": "yellow"},
+    "title": {"bold": True},
+    "faint": {"dim": True},
+}
+
+
+def plain(text: str, style: str) -> str:
+    """The text unchanged."""
+    return text
+
+
+def coloured(text: str, style: str) -> str:
+    """The text between the terminal's codes for a style."""
+    import click  # reports without colour do not load it
+
+    return click.style(text, **_STYLES[style])
+
+
+def paint_for_stdout() -> Paint:
+    """Colours if stdout is a terminal."""
+    return paint_for(sys.stdout)
+
+
+def paint_for(stream: TextIO) -> Paint:
+    """Colours on a terminal, unless the user asked for none (https://no-color.org)."""
+    return plain if os.environ.get("NO_COLOR") or is_plain(stream) else coloured
+
+
+def is_plain(stream: TextIO) -> bool:
+    """Whether a stream is not a terminal, or is one without colours or cursor control."""
+    return os.environ.get("TERM") == "dumb" or not stream.isatty()
+
+
+# Rows in columns, the last of which is folded to the width.
+
+
+def in_groups(
+    title: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    groups: Sequence[str],
+    paint: Paint,
+    width: int,
+) -> str:
+    """Rows under the names of their groups, and a title above the columns."""
+    head, *lines = in_columns([title, *rows], width)
+    found = [paint(head, "faint")]
+    for group in dict.fromkeys(groups):
+        own = [line for line, its in zip(lines, groups, strict=True) if its == group]
+        found += ["", paint(group, "title"), *own]
+    return "\n".join(found)
+
+
+def in_columns(rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """The rows as lines, a folded one as several joined by newlines.
+
+    >>> in_columns([("op", "of"), ("add", "arithmetic")], 40)
+    ['  op   of', '  add  arithmetic']
+    """
+    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    margin = " " * (2 + sum(size + 2 for size in sizes))
+    lines = []
+    for *cells, last in rows:
+        head = "  " + "".join(cell.ljust(size + 2) for cell, size in zip(cells, sizes, strict=True))
+        first, *more = textwrap.wrap(last, max(width - len(margin), 16)) or [""]
+        lines.append("\n".join([f"{head}{first}".rstrip(), *[margin + line for line in more]]))
+    return lines
+
+
+def some_of(every: Sequence[str], found: Sequence[str]) -> str:
+    """Some of all names, in as few words as will do.
+
+    >>> some_of(["a", "b", "c"], ["a", "b"])
+    'all but c'
+    """
+    rest = [name for name in every if name not in found]
+    if not rest:
+        return "all"
+    if not found:
+        return "none"
+    return ", ".join(found) if len(found) <= len(rest) else f"all but {', '.join(rest)}"
+
+
+# Lines no wider than the terminal.
+
+
+def folded(text: str, width: int, margin: int = 0, head: str = "") -> str:
+    """Text wrapped to a width; all lines except the first have a margin."""
+    lines = textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * margin,
+                          break_long_words=False, break_on_hyphens=False)  # fmt: skip
+    return "\n".join(lines)
+
+
+def filled(
+    pieces: Iterable[tuple[str, str | None]], width: int, margin: int, head: str, paint: Paint
+) -> str:
+    """Pieces of text, each with its style, separated by commas; no piece is broken.
+
+    >>> from castwise.report.terminal import plain
+    >>> print(filled([("int8 + int16", None), ("widens", None)], 18, 4, "a   ", plain))
+    a   int8 + int16,
+        widens
+    """
+    lines, used = [head], len(head)
+    for place, (text, style) in enumerate(pieces):
+        if place and used + len(text) + 2 > width:
+            lines[-1] += ","
+            lines.append(" " * margin)
+            used = margin
+        elif place:
+            lines[-1] += ", "
+            used += 2
+        lines[-1] += paint(text, style) if style else text
+        used += len(text)
+    return "\n".join(lines)
+
+
+# Printing to the terminal or a pipe, and writing to files.
+
+
+def terminal_width(stream: TextIO | None = None) -> int:
+    """The width of the terminal, at least 40; 80 if there is none or its width is unknown."""
+    stream = stream or sys.stdout
+    if not stream.isatty():
+        return 80
+    said = os.environ.get("COLUMNS", "")
+    columns = int(said) if said.isdigit() else os.get_terminal_size(stream.fileno()).columns
+    return max(40, columns or 80)
+
+
+# A bar on the terminal while something takes long.
+
+_EVERY = 100  # questions between two updates, so that the bar costs almost nothing
+_PATIENCE = 2.0  # seconds before the bar appears
+
+
+@contextmanager
+def progress(title: str, total: int) -> Iterator[Callable[[object], None] | None]:
+    """A callback for each question, or None if stderr is not a terminal."""
+    with progress_to(title, total) as on_progress:
+        if on_progress is None:
+            yield None
+            return
+        asked = 0
+
+        def on_question(question: object) -> None:
+            nonlocal asked
+            asked += 1
+            if asked % _EVERY == 0:
+                on_progress(asked)
+
+        yield on_question
+
+
+@contextmanager
+def progress_to(title: str, total: float) -> Iterator[Callable[[float], None] | None]:
+    """A callback that takes how much is done, or None if stderr is not a terminal.
+
+    The bar appears only if the work takes longer than a few seconds, and goes at its end.
+    """
+    if sys.stderr is None or is_plain(sys.stderr):  # None: a program without a console
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True)
+    task, started, is_shown = bar.add_task(title, total=total), time.monotonic(), False
+
+    def on_progress(done: float) -> None:
+        nonlocal is_shown
+        bar.update(task, completed=done)
+        if not is_shown and time.monotonic() - started > _PATIENCE:
+            bar.start()
+            is_shown = True
+
+    try:
+        yield on_progress
+    finally:
+        bar.stop()
+
+
+# Sizes, counts, shares and places in a form that is easy to read.
+
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def size_text(size: float) -> str:
+    """Bytes with a readable unit.
+
+    >>> size_text(7_680_000)
+    '7.7 MB'
+    """
+    for unit in _UNITS:
+        if size < 1000 or unit == _UNITS[-1]:
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if unit == "bytes" or size >= 99.5 else f"{size:.1f} {unit}"
+
+
+def percent(share: float) -> str:
+    """A share as a whole percentage; "0" means exactly zero.
+
+    >>> percent(0.127), percent(0.001), percent(0.0)
+    ('13', '<1', '0')
+    """
+    return "<1" if 0 < share < 0.005 else f"{100 * share:.0f}"
+
+
+def place_text(place: SourcePlace) -> str:
+    """A place as file:line, relative if the file is below the current directory."""
+    near = os.path.relpath(place.file)
+    return f"{place.file if near.startswith('..') else near}:{place.line}"
+
+
+# Rows of a Markdown table.
+
+
+def markdown_row(cells: Iterable[str]) -> str:
+    """A row of a Markdown table; text between backticks is left unchanged."""
+    return f"| {' | '.join(map(_escaped, cells))} |"
+
+
+def _escaped(cell: str) -> str:
+    parts = cell.replace("|", r"\|").split("`")  # the odd parts are between backticks
+    return "`".join(p if place % 2 else p.replace("*", r"\*") for place, p in enumerate(parts))

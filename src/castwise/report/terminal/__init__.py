@@ -1,1 +1,0 @@
-"""Shared by all terminal reports: colours, folded lines, progress bars and output."""

@@ -1,0 +1,514 @@
+"""The result of a verification, for the terminal and as JSON."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from html import escape
+from typing import Any
+
+from castwise.comparing.exported import ExportCheck, Origin, Output
+from castwise.comparing.programs import CauseGroup, Checked
+from castwise.comparing.verify import KINDS, Difference, Drift, ThroughComparison, Verification
+from castwise.conformance.recorder import Cell
+from castwise.conformance.through import FAILED
+from castwise.conformance.values import Apart, first_apart, read_held, written
+from castwise.report.page import folded_html, page, paragraph, table_html
+from castwise.report.terminal import Paint, plain
+from castwise.showing import counted
+from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
+
+_EXAMPLES = 3  # per op
+_FORMS = {
+    "function": "", "operator": " as an operator", "augmented": " as x op= y",
+    "inplace": " in place",
+}  # fmt: skip
+
+
+def verification_text(found: Verification, paint: Paint = plain) -> str:
+    """The versions, whether all answers agree, and the drift op by op."""
+    lines = [*sentences(found, paint), *_of_ops(found, found.drift, paint)]
+    if found.kernels:
+        lines += ["", kernels_sentence(found)]
+    return "\n".join([*lines, *_of_ops(found, found.kernels, paint)])
+
+
+def sentences(found: Verification, paint: Paint = plain) -> list[str]:
+    """The versions, the dtypes that only one of the two has, and whether all answers agree."""
+    installed = ", ".join(_version(found, part) for part in found.versions)
+    lines = [
+        f"Installed: {installed}.",
+        f"{found.dialect.name} is {found.dialect.evidence.source}.",
+    ]
+    lines += _of_dtypes(found, paint)
+    known = f", except {found.listed:,} known differences" if found.listed else ""
+    if not found.drift:
+        lines.append(f"All {found.compared:,} answers agree{known}.")
+    else:
+        lines.append(f"{len(found.drift):,} of {found.compared:,} answers differ{known}.")
+    return lines
+
+
+def kernels_sentence(found: Verification) -> str:
+    """How many answers differ in nothing but a kernel."""
+    count = f"{len(found.kernels):,} answers have the same dtype"
+    return f"{count}, but only one of the two has a kernel for it."
+
+
+def _of_ops(found: Verification, drift: Iterable[Drift], paint: Paint) -> list[str]:
+    """Answers that differ, op by op."""
+    lines = []
+    for op, drifted in by_op(drift).items():
+        lines += ["", f"{len(drifted):7,}  {paint(op, 'title')}"]
+        for one in drifted[:_EXAMPLES]:
+            lines += [
+                f"         {question_text(one.cell)}",
+                f"           {_answers(found, one, paint)}",
+            ]
+    return lines
+
+
+def _of_dtypes(found: Verification, paint: Paint) -> list[str]:
+    """The dtypes that only one of the two has, one line each."""
+    missing, not_taken = (", ".join(names) for names in found.dtypes)
+    lines = []
+    if missing:
+        lines.append(
+            f"Dtypes of {found.framework} that castwise lacks: {paint(missing, 'refused')}."
+        )
+    if not_taken:
+        lines.append(f"Dtypes that {found.framework} does not promote here: {not_taken}.")
+    return lines
+
+
+def by_op(drift: Iterable[Drift]) -> dict[str, list[Drift]]:
+    """The drift of each op, the op with the most first."""
+    grouped: dict[str, list[Drift]] = {}
+    for one in drift:
+        grouped.setdefault(one.cell.op, []).append(one)
+    return dict(sorted(grouped.items(), key=lambda item: -len(item[1])))
+
+
+def verification_json(found: Verification) -> dict[str, Any]:
+    """The verification as a JSON object, with every answer that differs."""
+    return {
+        "dialect": found.dialect.name,
+        "evidence": found.dialect.evidence.source,
+        "framework": found.framework,
+        "installed": found.versions,
+        "compared": found.compared,
+        "listed": found.listed,
+        "dtypes": {name: list(names) for name, names in found.dtypes._asdict().items()},
+        "drift": [_as_json(drift) for drift in found.drift],
+        "kernels": [_as_json(drift) for drift in found.kernels],
+    }
+
+
+def _as_json(drift: Drift) -> dict[str, Any]:
+    return {
+        "op": drift.cell.op,
+        "form": drift.cell.form,
+        "operands": list(drift.cell.operands),
+        "framework": drift.cell.answer,
+        "castwise": drift.answer,
+    }
+
+
+def _version(found: Verification, part: str) -> str:
+    name = found.framework if part == "version" else part
+    return f"{name} {found.versions[part]}"
+
+
+def question_text(cell: Cell) -> str:
+    """A cell's question, with the form that it is asked in."""
+    is_chain = cell.form.startswith("then ")
+    form = f" {cell.form}" if is_chain else _FORMS.get(cell.form, f" with {cell.form}")
+    return f"{cell.op}({', '.join(cell.operands)}){form}"
+
+
+def _answers(found: Verification, drift: Drift, paint: Paint) -> str:
+    theirs, ours = answer_words(drift.cell.answer), answer_words(drift.answer)
+    return f"{found.framework}: {theirs}, castwise: {paint(ours, 'refused')}"
+
+
+def answer_words(answer: str) -> str:
+    """A cell's answer in words."""
+    if answer.startswith(NO_KERNEL):
+        return answer.replace(f"{NO_KERNEL}:", "no kernel for ").replace(NO_KERNEL, "no kernel")
+    return {REFUSED: "refused", OUT_OF_RANGE: "refused by value"}.get(answer, answer)
+
+
+# The result of a verification as a page.
+
+
+def verification_html(found: Verification) -> str:
+    """The page: whether all answers agree, and every answer that differs, op by op."""
+    kernels = [paragraph(kernels_sentence(found))] if found.kernels else []
+    return page(
+        f"{found.dialect.name} and {found.framework}",
+        *map(paragraph, sentences(found)),
+        *_html_of_ops(found, found.drift),
+        *kernels,
+        *_html_of_ops(found, found.kernels),
+    )
+
+
+def _html_of_ops(found: Verification, drift: Iterable[Drift]) -> Iterator[str]:
+    for op, drifted in by_op(drift).items():
+        heads = ["question", found.framework, "castwise"]
+        table = table_html(heads, map(_row, drifted))
+        yield folded_html(f"{op}: {counted(len(drifted), 'answer')}", table)
+
+
+def _row(drift: Drift) -> list[str]:
+    answers = map(answer_words, (drift.cell.answer, drift.answer))
+    return [escape(text) for text in (question_text(drift.cell), *answers)]
+
+
+# What a transformation changes, for the terminal, as JSON and as a page.
+
+_THROUGH_EXAMPLES = 2  # of each op
+_REASONS = 3  # of each op, where it fails for several
+_VALUES = re.compile(r"=[^\[]*\[")  # what an array in notation holds
+_NAMES = re.compile(r"'[^']*'|\([^)]*\)|\d+")  # what tells errors apart that say the same
+
+
+def through_text(found: ThroughComparison, paint: Paint = plain) -> str:
+    """How many answers differ, and the differences by kind and op, with a line to paste each."""
+    lines = through_sentences(found)
+    for kind, differences in by_kind(found.differences).items():
+        lines += ["", f"{paint(kind.capitalize(), 'title')}: {KINDS[kind]}."]
+        for op, some in through_by_op(differences).items():
+            lines.append(f"{len(some):7,}  {op}")
+            for one in _examples(some):
+                lines += _example(found, one, paint)
+    if found.imports and any(one.line for one in found.differences):
+        lines += ["", "The lines need:", *[f"    {line}" for line in found.imports.splitlines()]]
+    return "\n".join(lines)
+
+
+def through_sentences(found: ThroughComparison) -> list[str]:
+    """What was asked, and how many answers differ."""
+    installed = ", ".join(
+        f"{found.framework if part == 'version' else part} {version}"
+        for part, version in found.versions.items()
+    )
+    count = len(found.differences)
+    first = f"{found.framework} through {found.through}, beside {found.framework} itself."
+    told = f"{count:,} of {found.asked:,} answers differ."
+    if not count:
+        told = f"All {found.asked:,} answers agree."
+    if found.left_out:
+        told += f" {counted(found.left_out, 'question')} cannot be asked so."
+    return [first, f"Installed: {installed}.", told]
+
+
+def by_kind(differences: Iterable[Difference]) -> dict[str, list[Difference]]:
+    """The differences of each kind, in the order of KINDS."""
+    grouped: dict[str, list[Difference]] = {kind: [] for kind in KINDS}
+    for one in differences:
+        grouped[one.kind].append(one)
+    return {kind: some for kind, some in grouped.items() if some}
+
+
+def through_by_op(differences: Iterable[Difference]) -> dict[str, list[Difference]]:
+    """The differences of each op, the op with the most first."""
+    grouped: dict[str, list[Difference]] = {}
+    for one in differences:
+        grouped.setdefault(one.found.question.op, []).append(one)
+    return dict(sorted(grouped.items(), key=lambda item: -len(item[1])))
+
+
+def _examples(differences: Iterable[Difference]) -> list[Difference]:
+    """Some differences of an op: those that say the same thing only once, if there are others."""
+    said: dict[str, Difference] = {}
+    again = []
+    for one in differences:
+        reason = _NAMES.sub("", one.found.error) or one.found.question.form
+        if said.setdefault(reason, one) is not one:
+            again.append(one)
+    return [*said.values(), *again][: max(_THROUGH_EXAMPLES, min(len(said), _REASONS))]
+
+
+def _example(found: ThroughComparison, one: Difference, paint: Paint) -> list[str]:
+    plain, answer = _through_answers(one)
+    answers = f"{found.framework}: {plain}, {found.through}: {paint(answer, 'refused')}"
+    lines = [f"         {_question(one)}", f"           {answers}{_more(one)}"]
+    return [*lines, *([f"           {one.line}"] if one.line else [])]
+
+
+def _question(one: Difference) -> str:
+    """The question, without the values that its operands hold."""
+    op, form, operands = one.found.question
+    return question_text(Cell(op, form, tuple(_VALUES.sub("[", o) for o in operands), ""))
+
+
+def _through_answers(one: Difference) -> tuple[str, str]:
+    """What the framework and the transformed function answer, with its error where it has no
+    dtype, and with all dtypes where it declares another than it has."""
+    apart = _apart(one)
+    if apart:
+        return written(apart.one), written(apart.other)
+    plain, answer = (_VALUES.sub("[", text) for text in (one.found.plain, one.found.answer))
+    if one.found.dtypes:
+        return answer_words(plain), _declared(one.found.dtypes)
+    word = answer.replace(f"{FAILED}:", "fails with ") if FAILED in answer else answer_words(answer)
+    return answer_words(plain), f"{word} ({one.found.error})" if one.found.error else word
+
+
+def _more(one: Difference) -> str:
+    """Of which numbers values differ, in how many elements and how far."""
+    apart = _apart(one)
+    if apart is None:
+        return ""
+    numbers = f" of {', '.join(map(written, apart.operands))}" if apart.operands else ""
+    return (
+        f"{numbers}; {counted(apart.differing, 'element')} of the result, {far_words(apart.ulps)}"
+    )
+
+
+def far_words(ulps: float) -> str:
+    """How far apart the numbers of two results are, in words.
+
+    >>> far_words(0), far_words(1), far_words(2500)
+    ('in the sign of zero', 'by at most 1 ulp', 'by at most 2,500 ulps')
+    """
+    if not ulps:
+        return "in the sign of zero"
+    if math.isinf(ulps):
+        return "finite in only one of them"
+    return f"by at most {counted(int(ulps), 'ulp')}"
+
+
+def _apart(one: Difference) -> Apart | None:
+    if one.kind != "values":
+        return None
+    plain, answer = read_held(one.found.plain), read_held(one.found.answer)
+    return first_apart(list(map(read_held, one.found.question.operands)), plain, answer)
+
+
+def _declared(dtypes: tuple[tuple[str, str], ...]) -> str:
+    """What a result declares, and what it has where.
+
+    >>> _declared((("declared", "int32"), ("rank 0", "int32"), ("rank 1", "int64")))
+    'declares int32, has int32 (rank 0), int64 (rank 1)'
+    """
+    (_, declared), *parts = dtypes
+    places: dict[str, list[str]] = {}
+    for where, dtype in parts:
+        places.setdefault(dtype, []).append(where)
+    has = [f"{answer_words(dtype)} ({', '.join(at)})" for dtype, at in places.items()]
+    return f"declares {answer_words(declared)}, has {', '.join(has)}"
+
+
+def through_json(found: ThroughComparison) -> dict[str, Any]:
+    """The comparison as a JSON object, with every difference."""
+    return {
+        "framework": found.framework,
+        "dialect": found.dialect,
+        "installed": found.versions,
+        "through": found.through,
+        "asked": found.asked,
+        "left_out": found.left_out,
+        "imports": found.imports.splitlines(),
+        "differences": [
+            {
+                "kind": one.kind,
+                "op": one.found.question.op,
+                "form": one.found.question.form,
+                "operands": list(one.found.question.operands),
+                "framework": one.found.plain,
+                "through": one.found.answer,
+                "dtypes": dict(one.found.dtypes),
+                "error": one.found.error,
+                "line": one.line,
+            }
+            for one in found.differences
+        ],
+    }
+
+
+def through_html(found: ThroughComparison) -> str:
+    """The comparison as a page: every difference, by kind and op."""
+    parts = [paragraph(line) for line in through_sentences(found)[1:]]
+    for kind, differences in by_kind(found.differences).items():
+        parts += [f"<h2>{escape(kind.capitalize())}</h2>", paragraph(f"{KINDS[kind]}.")]
+        for op, some in through_by_op(differences).items():
+            heads = ["question", found.framework, found.through, "line"]
+            table = table_html(heads, map(_through_row, some))
+            parts.append(folded_html(f"{op}: {counted(len(some), 'answer')}", table))
+    return page(f"{found.framework} through {found.through}", *parts)
+
+
+def _through_row(one: Difference) -> list[str]:
+    texts = (_question(one), *_through_answers(one))
+    line = f"<code>{escape(one.line)}</code>" if one.line else ""
+    return [*map(escape, texts), line]
+
+
+# An exported model beside its function, for the terminal and as JSON.
+
+
+def export_text(found: ExportCheck, paint: Paint = plain) -> str:
+    """Every output, in what it differs, and every cast in the model."""
+    versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
+    lines = [
+        f"{found.model} beside {found.reference} on {found.framework}.",
+        f"Installed: {versions}.",
+        f"Inputs: {', '.join(found.inputs) or 'none'}.",
+        _sentence(found),
+        "",
+    ]
+    for place, output in enumerate(found.outputs):
+        name = output.name or f"output {place}"
+        lines.append(f"  {name}: {_output(output, paint)}")
+    if found.casts:
+        lines += ["", f"{counted(len(found.casts), 'cast')} in the model:"]
+        lines += [f"  {_cast(cast)}" for cast in found.casts]
+    return "\n".join(lines)
+
+
+def _sentence(found: ExportCheck) -> str:
+    different = sum(bool(output.problem) for output in found.outputs)
+    count = counted(len(found.outputs), "output")
+    verb = "differs" if different == 1 else "differ"
+    return f"{different} of {count} {verb}." if different else f"All outputs agree: {count}."
+
+
+def _output(output: Output, paint: Paint) -> str:
+    if output.problem in ("missing", "extra"):
+        had, lacks = ("function", "model") if output.model is None else ("model", "function")
+        held = output.reference or output.model
+        return f"{held} in the {had}; {paint(f'the {lacks} has no such output', 'refused')}"
+    if output.problem in ("dtype", "shape"):
+        text = f"function {output.reference}, model {paint(str(output.model), 'refused')}"
+        return f"{text}{_from(output)}"
+    apart = _far(output.ulps or 0.0)
+    if output.problem:
+        said = f"{counted(output.differing, 'element')} differ, {apart}"
+        return f"{output.model}, {paint(said, 'refused')}"
+    return f"{output.model}, {apart}"
+
+
+def _far(ulps: float) -> str:
+    if math.isinf(ulps):
+        return "finite in only one of them"
+    return f"at most {counted(int(ulps), 'ulp')} apart" if ulps else "equal"
+
+
+def _from(output: Output) -> str:
+    if output.problem != "dtype":
+        return ""
+    if output.origin is None:
+        return "; an input has that dtype already"
+    return f"\n    from node {_cast(output.origin)}"
+
+
+def _cast(cast: Origin) -> str:
+    return f"{cast.node} ({cast.op}): {cast.source} → {cast.target}"
+
+
+def export_json(found: ExportCheck) -> dict[str, Any]:
+    """The comparison as a JSON object."""
+    data = asdict(found)
+    for output, row in zip(found.outputs, data["outputs"], strict=True):
+        is_finite = output.ulps is None or math.isfinite(output.ulps)
+        row["ulps"] = output.ulps if is_finite else "infinite"  # JSON has no infinity
+        row["origin"] = output.origin._asdict() if output.origin else None
+    casts = [cast._asdict() for cast in found.casts]
+    return {"agrees": found.agrees, **data, "casts": casts}
+
+
+# The result of random programs, for the terminal and as JSON.
+
+_PROGRAM_FORMS = {
+    "function": "",
+    "operator": " as an operator",
+    "augmented": " by augmented assignment",
+    "inplace": " in place",
+    "assigned": "",
+}
+
+
+def checked_text(found: Checked, paint: Paint = plain) -> str:
+    """The versions, how many steps differ on each backend, and each cause with a line to paste."""
+    installed = ", ".join(
+        f"{found.framework if part == 'version' else part} {version}"
+        for part, version in found.versions.items()
+    )
+    lines = [
+        f"Installed: {installed}.",
+        f"{found.programs:,} programs of {found.dialect.name} from seed {found.seed}.",
+        *[_rate(found, backend) for backend in found.backends],
+    ]
+    unlisted = found.unlisted
+    for group in unlisted:
+        lines += ["", *_group_lines(found, group, paint)]
+    listed = [group for group in found.by_count() if group.reason]
+    if listed:
+        lines += ["", "Known differences, with their reasons:"]
+        lines += [f"{group.count:7,}  {_title(group)}: {group.reason}" for group in listed]
+    if unlisted:
+        first = found.preludes[unlisted[0].cause.backend]
+        lines += ["", f"Before pasting: {'; '.join(first.splitlines())}"]
+    return "\n".join(lines)
+
+
+def _rate(found: Checked, backend: str) -> str:
+    steps, differ = found.steps[backend], found.differing(backend)
+    rate = differ / steps if steps else 0.0
+    return f"On {backend}: {steps:,} steps compared, {differ:,} differ ({rate:.2%})."
+
+
+def _title(group: CauseGroup) -> str:
+    cause = group.cause
+    return f"{cause.op}{_PROGRAM_FORMS[cause.form]} on {cause.backend}, {cause.what}"
+
+
+def _group_lines(found: Checked, group: CauseGroup, paint: Paint) -> list[str]:
+    example = group.example
+    width = max(len(found.framework), len("castwise")) + 1
+    rows = [
+        (found.framework, example.framework, example.expected, plain),
+        ("castwise", example.castwise, example.computed, paint),
+    ]
+    lines = [f"{group.count:7,}  {paint(_title(group), 'title')}"]
+    for name, source, outcome, style in rows:
+        lines += [
+            f"         {name + ':':{width}} {source}",
+            f"         {'':{width}} -> {style(outcome, 'refused')}",
+        ]
+    return lines
+
+
+def checked_json(found: Checked) -> dict[str, Any]:
+    """The same as a JSON object."""
+    return {
+        "dialect": found.dialect.name,
+        "framework": found.framework,
+        "installed": found.versions,
+        "seed": found.seed,
+        "programs": found.programs,
+        "backends": {
+            name: {
+                "steps": found.steps[name],
+                "differing": found.differing(name),
+                "imports": found.preludes[name],
+            }
+            for name in found.backends
+        },
+        "causes": [_group_json(group) for group in found.by_count()],
+    }
+
+
+def _group_json(group: CauseGroup) -> dict[str, Any]:
+    example = group.example
+    return {
+        **group.cause._asdict(),
+        "count": group.count,
+        "reason": group.reason or None,
+        "framework": {"source": example.framework, "answer": example.expected},
+        "castwise": {"source": example.castwise, "answer": example.computed},
+    }

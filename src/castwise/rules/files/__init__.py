@@ -1,1 +1,0 @@
-"""Dialects in TOML files: reading one, and writing one down."""

@@ -1,1 +1,0 @@
-"""Releases of a framework: what was recorded of them, and which answers for another."""
