@@ -23,7 +23,7 @@ from cells import Group, Recorded
 WORDS = ("because",)  # only shown to people, decides nothing
 # Fields of a framework's dialects that no cell is about, and what covers them.
 _NOT_EQUAL = (
-    "x == [1, 2] is False, which is no dtype to record; tests/engine/steps/test_lists.py says it"
+    "x == [1, 2] is False, which is no dtype to record; tests/engine/test_lists.py says it"
 )
 UNRECORDED = {
     "torch": {"numbers.lists": _NOT_EQUAL},

@@ -34,7 +34,7 @@ NUMPY = ("--castwise-dialect", "numpy", "--castwise-sample", "4")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    shutil.copy(ROOT / "tests" / "compare" / "changing.py", tmp_path)
+    shutil.copy(ROOT / "tests" / "comparing" / "changing.py", tmp_path)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     return tmp_path
 

@@ -14,7 +14,7 @@ import pytest
 
 import castwise as cw
 
-TABLES = Path(__file__).parents[2] / "documents" / "data" / "rfc431"
+TABLES = Path(__file__).parents[1] / "documents" / "data" / "rfc431"
 BACKENDS = [name for name in ("numpy", "torch") if importlib.util.find_spec(name)]
 MODES = ("tensorflow", "tensorflow:all", "tensorflow:safe", "tensorflow:none")
 NUMBERS: dict[str, Any] = {"i*": 1, "f*": 1.5, "c*": 1 + 1j}

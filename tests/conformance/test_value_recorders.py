@@ -33,7 +33,7 @@ from castwise.conformance.values import (
 from processes import compiled_let_go
 from record import main
 
-RECORDED = Path(__file__).parents[2] / "conformance" / "values"
+RECORDED = Path(__file__).parents[1] / "conformance" / "values"
 
 
 def place(path: Path) -> str:

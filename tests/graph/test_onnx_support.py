@@ -18,7 +18,7 @@ from onnx_support import (
 from pages import installed_versions, versions_of
 
 pytest.importorskip("onnx", minversion="1.23")
-PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "onnx-support.md"
+PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "onnx-support.md"
 
 
 @pytest.mark.parametrize(

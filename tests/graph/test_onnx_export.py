@@ -19,7 +19,7 @@ from castwise.graph.onnx.indexing import LAYOUTS
 from castwise.graph.onnx.runtimes import OLDEST, current_opset
 
 onnx = pytest.importorskip("onnx", minversion="1.23")
-EXAMPLE = Path(__file__).parents[3] / "examples" / "export_onnx.py"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "export_onnx.py"
 
 
 def judged(graph: Any, *arrays: Any, opset: int | None = None) -> Any:

@@ -257,7 +257,7 @@ def report(*arguments: str) -> Any:
     """What the benchmark of a sum on two worker processes wrote."""
     pytest.importorskip("distributed")
     pytest.importorskip("psutil")
-    script = Path(__file__).parents[3] / "benchmarks" / "dask_reduction.py"
+    script = Path(__file__).parents[2] / "benchmarks" / "dask_reduction.py"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.json"
         command = [sys.executable, str(script), "--json", str(path), *arguments]

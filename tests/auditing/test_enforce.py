@@ -144,7 +144,7 @@ def test_another_dtype_is_raised_where_that_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "allowed", ["mul", "multiply", "test_enforce.py:{}", "enforcing/test_enforce.py:{}"]
+    "allowed", ["mul", "multiply", "test_enforce.py:{}", "auditing/test_enforce.py:{}"]
 )
 def test_what_is_allowed_passes(allowed: str) -> None:
     entry = allowed.format(line_of("return np.multiply(x, y)"))

@@ -16,7 +16,7 @@ from castwise.engine.ask import question_in
 from castwise.engine.writes import rebinds
 from castwise.vocab.ops import OPS
 
-CELLS = Path(__file__).parents[3] / "conformance" / "cells"
+CELLS = Path(__file__).parents[2] / "conformance" / "cells"
 # Dialects in which x += y means x = x + y for every op, and those with no other in-place form.
 REBINDING = ("jax", "jax:x64", "jax:strict", "keras", "tensorflow", "tensorflow:np-all",
              "tensorflow:all", "tensorflow:safe", "paddle", "paddle:documented")  # fmt: skip
