@@ -50,7 +50,7 @@ from castwise.rules.rule import (
     without,
 )
 from castwise.rules.values import CHOICES
-from castwise.showing import counted
+from castwise.showing import quantity
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Role, array_operand
 from castwise.vocab.ops import RESULTS, op
@@ -986,7 +986,7 @@ def history_index(frameworks: Sequence[str]) -> str:
     for name in frameworks:
         found = history(name)
         newest = f"{found[0].version}: {summary(found[0])}"
-        rows.append([f"[{name}]({name}.md)", counted(len(found) + 1, "release"), newest])
+        rows.append([f"[{name}]({name}.md)", quantity(len(found) + 1, "release"), newest])
     return "\n".join(
         [
             "# What releases changed",

@@ -134,13 +134,38 @@ _NAMES = {
 def __getattr__(name: str) -> Any:
     if name == "array_api":  # a whole namespace, imported when first used like the other names
         return importlib.import_module("castwise.array_api")
-    place = _NAMES.get(name)
-    if place is None:
+    if name not in _NAMES:
         raise AttributeError(f"module 'castwise' has no attribute {name!r}")
-    module, _, attribute = place.rpartition(".")
-    value = getattr(importlib.import_module(f"castwise.{module}"), attribute)
-    globals()[name] = value
+    value = globals()[name] = _loaded(_NAMES[name])
     return value
+
+
+def _loaded(place: str) -> Any:
+    """What a module defines, by its place in the package: `report.table.table`."""
+    module, _, attribute = place.rpartition(".")
+    return getattr(importlib.import_module(f"castwise.{module}"), attribute)
+
+
+# What a result does with the help of rooms above its own. It asks here, because only the top of the
+# package stands above all rooms.
+
+
+def _report_text(result: object) -> str:
+    """A result as the command line prints it."""
+    text: str = _loaded("report.showing.text_of")(result)
+    return text
+
+
+def _report_html(result: object) -> str:
+    """A result as a notebook shows it, with everything that it needs inside."""
+    html: str = _loaded("report.showing.html_of")(result)
+    return html
+
+
+def _cast_inputs(decision: Decision, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Live operands cast as a decision says."""
+    cast: tuple[Any, ...] = _loaded("arrays.calls.cast_inputs")(decision, operands)
+    return cast
 
 
 def load_ipython_extension(shell: Any) -> None:

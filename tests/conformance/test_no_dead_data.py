@@ -22,9 +22,7 @@ from cells import Group, Recorded
 
 WORDS = ("because",)  # only shown to people, decides nothing
 # Fields of a framework's dialects that no cell is about, and what covers them.
-_NOT_EQUAL = (
-    "x == [1, 2] is False, which is no dtype to record; tests/engine/test_lists.py says it"
-)
+_NOT_EQUAL = "x == [1, 2] is False, which is no dtype to record; tests/engine/test_lists.py says it"
 UNRECORDED = {
     "torch": {"numbers.lists": _NOT_EQUAL},
     "mlx": {"numbers.lists": _NOT_EQUAL},

@@ -10,7 +10,7 @@ from typing import Any
 
 from castwise.arrays.fast_path import watched_by
 from castwise.engine.decision import Cast, Decision
-from castwise.showing import counted, html_of, line_of
+from castwise.showing import notebook_html, quantity, repr_line
 from castwise.vocab.operands import UNDEFINED
 
 
@@ -61,11 +61,11 @@ class CastCounts:
 
     def __repr__(self) -> str:
         total = self.total
-        size = f"{counted(total.elements, 'element')}, {total.bytes:,} bytes"
-        return line_of("CastCounts", counted(total.casts, "cast"), size if total.casts else "")
+        size = f"{quantity(total.elements, 'element')}, {total.bytes:,} bytes"
+        return repr_line("CastCounts", quantity(total.casts, "cast"), size if total.casts else "")
 
     def _repr_html_(self) -> str:
-        return html_of(self)
+        return notebook_html(self)
 
     def __str__(self) -> str:
         lines = [

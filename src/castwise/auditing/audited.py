@@ -36,7 +36,7 @@ from castwise.auditing.source import text_at
 from castwise.engine.ask import answer
 from castwise.engine.decision import HAZARDS, Cast
 from castwise.errors import CastwiseError
-from castwise.showing import Shown, counted, line_of
+from castwise.showing import Shown, quantity, repr_line
 from castwise.vocab.dtypes import DType, dtype
 
 # How much of a program its audit is about.
@@ -172,8 +172,8 @@ class DtypeOrigin(Shown):
 
     def __repr__(self) -> str:
         fixes = "write " * bool(self.fixes) + " and ".join(fix.text for fix in self.fixes)
-        causes = f"causes {counted(len(self.findings), 'finding')}"
-        return line_of("DtypeOrigin", f"{self.place.brief}: {self.code}", causes, fixes)
+        causes = f"causes {quantity(len(self.findings), 'finding')}"
+        return repr_line("DtypeOrigin", f"{self.place.brief}: {self.code}", causes, fixes)
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -243,15 +243,15 @@ class Audit(Shown):
     sections: Sections = field(default_factory=Sections)
 
     def __repr__(self) -> str:
-        return line_of("Audit", self.in_short)
+        return repr_line("Audit", self.in_short)
 
     @property
     def in_short(self) -> str:
         """How much was found and seen."""
-        found = counted(len(self.findings), "finding")
+        found = quantity(len(self.findings), "finding")
         lines = len({origin.place for origin in self.origins})
-        cause = f", caused by {counted(lines, 'line')}" if self.origins else ""
-        return f"{found} in {counted(self.coverage.seen, 'operation')}{cause}"
+        cause = f", caused by {quantity(lines, 'line')}" if self.origins else ""
+        return f"{found} in {quantity(self.coverage.seen, 'operation')}{cause}"
 
     @property
     def findings(self) -> list[Finding]:

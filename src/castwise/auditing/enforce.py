@@ -40,7 +40,7 @@ from castwise.catalog.dialects import to_dialect
 from castwise.engine.ask import find_op
 from castwise.errors import PromotionError, PromotionWarning, UsageError
 from castwise.rules.dialect import Dialect
-from castwise.showing import Shown, line_of
+from castwise.showing import Shown, repr_line
 from castwise.vocab.operands import value_class
 
 # Checks that a scope has something to observe.
@@ -479,7 +479,7 @@ class AuditLog(Shown, Block):
         self.log: Log | None = Log()
 
     def __repr__(self) -> str:
-        return line_of("AuditLog", self.audit.in_short)
+        return repr_line("AuditLog", self.audit.in_short)
 
     def check(self, pending: PendingOperation, frame: FrameType) -> None:
         """Refuses nothing."""

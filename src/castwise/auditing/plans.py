@@ -45,7 +45,7 @@ from castwise.auditing.source import applies, is_operand_only
 from castwise.engine.ask import answer
 from castwise.engine.decision import Cast
 from castwise.errors import CastwiseError, UsageError, did_you_mean
-from castwise.showing import counted, line_of
+from castwise.showing import quantity, repr_line
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role, scalar_operand
 
@@ -441,9 +441,9 @@ class Plan:
     added: tuple[Finding, ...] = ()  # casts that there were not before
 
     def __repr__(self) -> str:
-        removed = f"removes {counted(len(self.removed), 'finding')}"
-        fixes = counted(len(self.fixes), "fix", "es")
-        return line_of("Plan", fixes, removed, f"saves {self.bytes:,} bytes")
+        removed = f"removes {quantity(len(self.removed), 'finding')}"
+        fixes = quantity(len(self.fixes), "fix", "es")
+        return repr_line("Plan", fixes, removed, f"saves {self.bytes:,} bytes")
 
     @property
     def bytes(self) -> int:

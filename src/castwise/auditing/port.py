@@ -27,7 +27,7 @@ from castwise.engine.ask import answer
 from castwise.engine.decision import Decision, Question, cast_between
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
 from castwise.rules.dialect import Dialect
-from castwise.showing import Shown, counted, line_of
+from castwise.showing import Shown, quantity, repr_line
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import (
     Operand,
@@ -395,7 +395,7 @@ class PortChange:
 
     def __repr__(self) -> str:
         change = f"{self.before} -> {self.after}"
-        return line_of("PortChange", f"{self.place.brief}: {self.asked}", change)
+        return repr_line("PortChange", f"{self.place.brief}: {self.asked}", change)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -413,9 +413,9 @@ class Port(Shown):
     def __repr__(self) -> str:
         kinds = Counter(change.kind for change in self.changes)
         changed = ", ".join(f"{kinds[kind]:,} {kind}" for kind in KINDS if kinds[kind])
-        changes = counted(len(self.changes), "change") + (f" ({changed})" if changed else "")
-        same = f"{counted(self.same, 'operation')} unchanged"
-        return line_of("Port", f"{self.source.name} to {self.target.name}", changes, same)
+        changes = quantity(len(self.changes), "change") + (f" ({changed})" if changed else "")
+        same = f"{quantity(self.same, 'operation')} unchanged"
+        return repr_line("Port", f"{self.source.name} to {self.target.name}", changes, same)
 
     @property
     def groups(self) -> dict[str, list[PortChange]]:

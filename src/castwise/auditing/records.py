@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import NamedTuple, TypeAlias
 
 from castwise.engine.decision import Cast, Decision, Question
-from castwise.showing import counted, html_of, line_of
+from castwise.showing import notebook_html, quantity, repr_line
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, Role
 
@@ -398,7 +398,7 @@ class Operation:
         return f"{self.called}({text.removeprefix(own_name)}" if self.called else text
 
     def __repr__(self) -> str:
-        return line_of("Operation", str(self))
+        return repr_line("Operation", str(self))
 
     @property
     def casts(self) -> tuple[Cast, ...]:
@@ -451,10 +451,10 @@ class Finding:
         return f"{self.operation} -> {self.operation.result_name or self.result}"
 
     def __repr__(self) -> str:
-        return line_of("Finding", f"{self.place.brief}: {self}", *self.hazards)
+        return repr_line("Finding", f"{self.place.brief}: {self}", *self.hazards)
 
     def _repr_html_(self) -> str:
-        return html_of(self)
+        return notebook_html(self)
 
     @property
     def operands(self) -> tuple[Operand, ...]:
@@ -499,8 +499,8 @@ class Coverage:
 
     def __repr__(self) -> str:
         unclear = f"{sum(self.not_understood.values()):,} not understood"
-        seen = f"{counted(self.seen, 'operation')} seen in {counted(self.files, 'file')}"
-        return line_of("Coverage", seen, unclear)
+        seen = f"{quantity(self.seen, 'operation')} seen in {quantity(self.files, 'file')}"
+        return repr_line("Coverage", seen, unclear)
 
 
 @dataclass(frozen=True, slots=True)
@@ -545,7 +545,7 @@ class Fix:
     like: int | None = None  # the operand gets the dtype of this one
 
     def __repr__(self) -> str:
-        return line_of("Fix", f"{self.place.brief}: write {self.text}", self.does)
+        return repr_line("Fix", f"{self.place.brief}: write {self.text}", self.does)
 
 
 @dataclass(frozen=True, slots=True)
@@ -612,7 +612,9 @@ class Seen:
     beyond: Beyond = field(default_factory=Beyond)
 
     def __repr__(self) -> str:
-        return line_of("Seen", counted(len(self.events), "event"), counted(len(self.files), "file"))
+        return repr_line(
+            "Seen", quantity(len(self.events), "event"), quantity(len(self.files), "file")
+        )
 
     def site(self, event: Event) -> LocatedSite:
         """Where an event happened."""

@@ -12,7 +12,7 @@ from castwise.engine.ask import find_op
 from castwise.engine.decide import decide
 from castwise.engine.decision import Question, Refusal
 from castwise.rules.dialect import Dialect
-from castwise.showing import counted, line_of
+from castwise.showing import quantity, repr_line
 from castwise.vocab.dtypes import DType, dtype, dtypes_of, weak_nodes_of
 from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import (
@@ -59,7 +59,7 @@ class Pair(NamedTuple):
         return f"{self.op.name}{'_' * self.is_augmented}({operands})"
 
     def __repr__(self) -> str:
-        return line_of("Pair", str(self))
+        return repr_line("Pair", str(self))
 
 
 def pairs_of(rows: Iterable[Op], dtypes: Iterable[DType], weak: Iterable[DType]) -> Iterator[Pair]:
@@ -142,7 +142,7 @@ class PairDifference(NamedTuple):
     second: PairAnswer
 
     def __repr__(self) -> str:
-        return line_of("PairDifference", f"{self.pair}: {self.first.text} | {self.second.text}")
+        return repr_line("PairDifference", f"{self.pair}: {self.first.text} | {self.second.text}")
 
 
 class Reason(NamedTuple):
@@ -291,7 +291,7 @@ class Group:
         return tuple(dict.fromkeys(d.pair.op.name for d in self.differences))
 
     def __repr__(self) -> str:
-        return line_of("Group", f"{counted(len(self.differences), 'question')}: {self.reason}")
+        return repr_line("Group", f"{quantity(len(self.differences), 'question')}: {self.reason}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+import castwise
 from castwise.errors import PromotionError, ScalarRangeError
 from castwise.rules.dialect import Dialect
-from castwise.showing import Shown, line_of
+from castwise.showing import Shown, repr_line
 from castwise.vocab.dtypes import DType, exact_int_text
 from castwise.vocab.operands import Operand, Scalar
 from castwise.vocab.ops import Op
@@ -134,7 +134,7 @@ class Question:
         return f"{first} {symbol}{'=' if self.form == 'augmented' else ''} {rest[0]}"
 
     def __repr__(self) -> str:
-        return line_of("Question", f"{self} in {self.dialect.name}")
+        return repr_line("Question", f"{self} in {self.dialect.name}")
 
 
 def _in_operator(operand: Operand) -> str:
@@ -199,10 +199,7 @@ class Decision(Shown):
 
         Raises UsageError where they are not the operands that were decided about.
         """
-        # Imported by name: execute is built on the engine.
-        computing = importlib.import_module("castwise.arrays.calls")
-        cast: tuple[Any, ...] = computing.cast_inputs(self, operands)
-        return cast
+        return castwise._cast_inputs(self, operands)
 
     def __repr__(self) -> str:
         """What is asked, what comes out, and what it costs.
@@ -212,7 +209,7 @@ class Decision(Shown):
         Decision(int32[3] + 5.5 in torch -> float32, casts int32 -> float32, loses-precision)
         """
         casts = dict.fromkeys(str(cast) for cast in self.casts if cast and cast.source)
-        return line_of(
+        return repr_line(
             "Decision",
             f"{self.question} in {self.question.dialect.name} -> {self.result}{'*' * self.is_weak}",
             "" if self.compute is self.result else f"computes in {self.compute}",

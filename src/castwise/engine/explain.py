@@ -14,7 +14,7 @@ from castwise.engine.decide import steps_of
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError, UsageError
 from castwise.rules.dialect import Dialect
-from castwise.showing import html_of, line_of
+from castwise.showing import notebook_html, repr_line
 from castwise.vocab.notation import Expression, parse_expression
 from castwise.vocab.operands import (
     UNDEFINED,
@@ -353,10 +353,10 @@ class Explained(str):
     def __repr__(self) -> str:
         head, *steps = [line.strip() for line in self.splitlines()]
         ending = next((step for step in steps if step.startswith("Refused: ")), steps[-1])
-        return line_of("Explained", f"{head}: {ending} print() shows the steps")
+        return repr_line("Explained", f"{head}: {ending} print() shows the steps")
 
     def _repr_html_(self) -> str:
-        return html_of(self)
+        return notebook_html(self)
 
 
 def explain(name: Any, *operands: Any, **parts: Any) -> Explained:

@@ -12,7 +12,7 @@ from castwise.graph.program import Program
 from castwise.graph.run import arranged, run_program
 from castwise.graph.saving import read_program, save_program
 from castwise.rules.dialect import Dialect
-from castwise.showing import counted, html_of, line_of, listed
+from castwise.showing import first_few, notebook_html, quantity, repr_line
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -29,13 +29,13 @@ class Graph(Program):
         return self.text()
 
     def __repr__(self) -> str:
-        given = listed(f"{node.name}: {node.type}" for node in self.inputs)
-        returned = listed(node.type for node in self.outputs)
-        return line_of(
+        given = first_few(f"{node.name}: {node.type}" for node in self.inputs)
+        returned = first_few(node.type for node in self.outputs)
+        return repr_line(
             "Graph",
             f"{self.name}({given}) -> {returned or 'nothing'} under {self.dialect.name}",
-            counted(len(self.nodes), "node"),
-            counted(len(self.casts), "cast"),
+            quantity(len(self.nodes), "node"),
+            quantity(len(self.casts), "cast"),
         )
 
     def simplify(self) -> Simplification[Graph]:
@@ -68,7 +68,7 @@ class Graph(Program):
         return self.to_svg()
 
     def _repr_html_(self) -> str:
-        return html_of(self)
+        return notebook_html(self)
 
     def __call__(self, *arrays: Any, backend: str | None = None, **named: Any) -> Any:
         """Runs the graph on arrays of any backend, in order or by name; returns Tensors.

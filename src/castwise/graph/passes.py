@@ -21,7 +21,7 @@ from castwise.graph.recording import kernel_node, recording_under
 from castwise.graph.shapes import has_own_dtype, result_dtype
 from castwise.graph.sizes import Terms, product_text, size_of, terms_of
 from castwise.rules.dialect import Dialect
-from castwise.showing import html_of, line_of
+from castwise.showing import notebook_html, repr_line
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, array_operand
 from castwise.vocab.ops import known_op, op
@@ -174,10 +174,10 @@ class Simplification(Generic[P]):
         return "\n".join([self.summary, *rules])
 
     def __repr__(self) -> str:
-        return line_of("Simplification", f"{self.graph.name}: {self.summary}")
+        return repr_line("Simplification", f"{self.graph.name}: {self.summary}")
 
     def _repr_html_(self) -> str:
-        return html_of(self)
+        return notebook_html(self)
 
 
 def simplify(program: P) -> Simplification[P]:
@@ -285,7 +285,7 @@ class OpChange:
         return f"{where}{self.there.question} {said}"
 
     def __repr__(self) -> str:
-        return line_of("OpChange", f"{self.op} {self.outcome}: {self}")
+        return repr_line("OpChange", f"{self.op} {self.outcome}: {self}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -312,10 +312,10 @@ class Redialect(Generic[P]):
         return "\n".join([self.summary, *[f"  {line}" for line in self.lines]])
 
     def __repr__(self) -> str:
-        return line_of("Redialect", self.summary)
+        return repr_line("Redialect", self.summary)
 
     def _repr_html_(self) -> str:
-        return html_of(self)
+        return notebook_html(self)
 
 
 def redialect(program: P, dialect: str | Dialect) -> Redialect[P]:

@@ -39,7 +39,7 @@ from castwise.report.terminal import (
     size_text,
     terminal_width,
 )
-from castwise.showing import counted
+from castwise.showing import quantity
 
 _MARGIN = " " * 3  # below an origin's number
 _NAMED = 5  # of lines that a device cannot run
@@ -83,7 +83,7 @@ def audit_text(
 
 def summary(audit: Audit) -> str:
     """The audit in a sentence."""
-    findings, seen = len(audit.findings), counted(audit.coverage.seen, "operation")
+    findings, seen = len(audit.findings), quantity(audit.coverage.seen, "operation")
     unclear = sum(audit.coverage.not_understood.values())
     if not audit.coverage.seen:
         if unclear:
@@ -96,8 +96,8 @@ def summary(audit: Audit) -> str:
         left = " left" if audit.ignored or audit.baselined or audit.hidden else ""
         return f"No findings{left} in {seen} on arrays{others}{expected}."
     cost = f", cost {size_text(audit.bytes)}" if audit.bytes else ""
-    lines = counted(len({origin.place for origin in audit.origins}), "line")
-    return f"{counted(findings, 'finding')} in {seen}, caused by {lines}{cost}{others}{expected}."
+    lines = quantity(len({origin.place for origin in audit.origins}), "line")
+    return f"{quantity(findings, 'finding')} in {seen}, caused by {lines}{cost}{others}{expected}."
 
 
 def notes(audit: Audit, where_expected: str = SHORT.how_to_list_expected) -> list[str]:
@@ -107,7 +107,7 @@ def notes(audit: Audit, where_expected: str = SHORT.how_to_list_expected) -> lis
     if audit.findings:
         sentences.append(target_text(audit.target))
     if audit.too_wide:
-        lines = counted(len(audit.too_wide), "line")
+        lines = quantity(len(audit.too_wide), "line")
         named = ", ".join(place_text(place) for place in audit.too_wide[:_NAMED])
         named += " and others" if len(audit.too_wide) > _NAMED else ""
         sentences.append(f"{audit.target.device} has no float64. Without an implicit cast, it is "
@@ -118,14 +118,14 @@ def notes(audit: Audit, where_expected: str = SHORT.how_to_list_expected) -> lis
         sentences.append(f"In addition, {size} of temporaries: on the CPU, {makers} copies "
                          "operands to cast them before it computes.")  # fmt: skip
     if audit.ignored:
-        ignored = counted(audit.ignored, "finding")
+        ignored = quantity(audit.ignored, "finding")
         everywhere = ",".join(audit.ignored_hazards)
         also = f" or --ignore {everywhere}" if everywhere else ""
         sentences.append(f"Ignored: {ignored}, by comments in the source{also}.")
     if audit.baselined:
-        sentences.append(f"Known: {counted(audit.baselined, 'finding')}, in the baseline.")
+        sentences.append(f"Known: {quantity(audit.baselined, 'finding')}, in the baseline.")
     if audit.hidden:
-        hidden, least = counted(audit.hidden, "finding"), size_text(audit.least_size)
+        hidden, least = quantity(audit.hidden, "finding"), size_text(audit.least_size)
         sentences.append(f"Hidden: {hidden} with results smaller than {least}.")
     expected = expected_text(audit, where_expected)
     return [*sentences, expected] if expected else sentences
@@ -178,7 +178,7 @@ def gain(origin: DtypeOrigin) -> str:
 
 
 def _gain(origin: DtypeOrigin) -> str:
-    findings = counted(len(origin.findings), "finding")
+    findings = quantity(len(origin.findings), "finding")
     if origin.frameworks:
         names = f"{', '.join(origin.frameworks[:-1])} and {origin.frameworks[-1]}"
         return f"Causes {findings}; it runs with {names}, and no fix on this line suits all."
@@ -267,8 +267,8 @@ def alive_text(finding: Finding) -> str:
 
 
 def _rest(origins: tuple[DtypeOrigin, ...], listing: Listing) -> str:
-    findings = counted(sum(len(origin.findings) for origin in origins), "finding")
-    lines = counted(len(origins), "more line")
+    findings = quantity(sum(len(origin.findings) for origin in origins), "finding")
+    lines = quantity(len(origins), "more line")
     return f"And {lines} with {findings}: {listing.how_to_list_all}."
 
 
@@ -277,7 +277,7 @@ def _hazards_text(audit: Audit, paint: Paint, width: int) -> str:
     longest = max(map(len, counts), default=0)
     lines = [paint("What the casts may cost", "title")]
     for hazard, count in counts.items():
-        text = f"{counted(count, 'finding')}: {HAZARDS[hazard]}"
+        text = f"{quantity(count, 'finding')}: {HAZARDS[hazard]}"
         line = folded(text, width, longest + 4, f"  {hazard.ljust(longest)}  ")
         lines.append(line.replace(hazard, paint(hazard, "hazard"), 1))
     return "\n".join(lines)
@@ -296,12 +296,12 @@ def trial_text(trial: Trial, width: int = 80) -> str:
         return "There are no fixes to try."
     lines = []
     if trial.fixes:
-        runs = counted(trial.runs, "more run")
-        lines += [f"With {counted(len(trial.fixes), 'fix', 'es')}, tried in memory, in {runs}:"]
+        runs = quantity(trial.runs, "more run")
+        lines += [f"With {quantity(len(trial.fixes), 'fix', 'es')}, tried in memory, in {runs}:"]
         lines += _measured(trial, width)
     if trial.withdrawn:
         fixes = sum(len(origin.withdrawn.fixes) for origin in trial.withdrawn if origin.withdrawn)
-        lines.append(f"Withdrawn: {counted(fixes, 'fix', 'es')}.")
+        lines.append(f"Withdrawn: {quantity(fixes, 'fix', 'es')}.")
         lines += [folded(f"  {_place(origin)}: {_why(origin)}.", width, 4)
                   for origin in trial.withdrawn]  # fmt: skip
     return "\n".join(lines)
@@ -414,7 +414,7 @@ def _seen_in(directory: Path) -> str:
     if not operations:
         return ""
     where = f" in {processes} processes" if processes > 1 else ""
-    return f", {counted(operations, 'operation')} on arrays{where}"
+    return f", {quantity(operations, 'operation')} on arrays{where}"
 
 
 # Fixes in files: as a diff, and what was written.
@@ -449,8 +449,8 @@ def written_text(written: Sequence[Patch]) -> str:
     """Which files were written, and where."""
     if not written:
         return "No fix was written."
-    fixes = counted(sum(len(patch.fixes) for patch in written), "fix", "es")
-    lines = [f"Wrote {fixes} to {counted(len(written), 'file')}:"]
+    fixes = quantity(sum(len(patch.fixes) for patch in written), "fix", "es")
+    lines = [f"Wrote {fixes} to {quantity(len(written), 'file')}:"]
     for patch in written:
         numbers = ", ".join(str(n) for n in sorted({fix.place.line for fix in patch.fixes}))
         lines.append(f"  {_name(patch.file)}: {'lines' if ',' in numbers else 'line'} {numbers}")

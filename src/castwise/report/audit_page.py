@@ -36,7 +36,7 @@ from castwise.report.audit_sections import (
 )
 from castwise.report.page import card, faint, hazards_html, page, paragraph
 from castwise.report.terminal import place_text, plain, size_text
-from castwise.showing import counted
+from castwise.showing import quantity
 
 # Python source as HTML, line by line, with comments, strings, numbers and keywords marked.
 
@@ -238,7 +238,7 @@ def _svg(bars: list[_Bar]) -> str:
     parts = []
     for place, bar in enumerate(shown):
         length = (_WIDTH - _VALUE) * values[id(bar)] / most
-        label = size_text(bar.size) if has_sizes else counted(bar.findings, "finding")
+        label = size_text(bar.size) if has_sizes else quantity(bar.findings, "finding")
         parts.append(_bar_svg(bar, place * _ROW, length, label))
     height = len(shown) * _ROW
     if left:
@@ -311,7 +311,7 @@ def _findings(audit: Audit) -> Iterator[str]:
     yield f"<div><h2>Cost by origin</h2>{bars_by_origin(audit)}</div>"
     yield f"<div><h2>Cost by line</h2>{bars_by_line(audit)}</div>"
     yield "</div>"
-    yield f"<h2>{counted(len(audit.findings), 'finding').capitalize()}</h2>"
+    yield f"<h2>{quantity(len(audit.findings), 'finding').capitalize()}</h2>"
     yield _table(audit)
     yield "<h2>Source</h2>"
     yield from source_html(audit)
@@ -333,7 +333,7 @@ def _coverage(audit: Audit) -> Iterator[str]:
 
 
 def _expected(findings: list[Finding]) -> Iterator[str]:
-    yield f"<details><summary>{counted(len(findings), 'expected cast')}</summary><ul>"
+    yield f"<details><summary>{quantity(len(findings), 'expected cast')}</summary><ul>"
     for finding in findings:
         code = f"{place_text(finding.place)}: {text_at(finding.place)}"
         yield f"<li><code>{escape(code)}</code> {escape(str(finding))}, {finding.count:,}</li>"

@@ -33,7 +33,7 @@ from castwise.auditing.sections import (
 )
 from castwise.auditing.source import columns_of, fixed_lines, fixed_text, lines_at
 from castwise.report.terminal import Paint, folded, place_text, plain, size_text
-from castwise.showing import counted
+from castwise.showing import quantity
 
 # What autocast did.
 
@@ -44,7 +44,7 @@ _MOST_MODULES = 3
 def autocast_lines(found: Autocasts) -> Iterator[str]:
     """The ops by line, then what was cast again."""
     if found.ops:
-        casts = counted(sum(op.seen.casts for op in found.ops), "cast")
+        casts = quantity(sum(op.seen.casts for op in found.ops), "cast")
         size = size_text(sum(op.seen.bytes for op in found.ops))
         targets = dict.fromkeys(f"{o.seen.autocast} on {o.seen.device}" for o in found.ops)
         yield f"Autocast to {' and to '.join(targets)}: {casts}, {size} of copies."
@@ -61,7 +61,7 @@ def _op_line(op: ListedOp) -> str:
     named = ", ".join(op.modules[:_MOST_MODULES])
     more = len(op.modules) - _MOST_MODULES
     modules = f" in {named}{f' and {more} more' if more > 0 else ''}" if named else ""
-    casts = f"; {', '.join(seen.changes)}, {counted(seen.casts, 'cast')}" if seen.casts else ""
+    casts = f"; {', '.join(seen.changes)}, {quantity(seen.casts, 'cast')}" if seen.casts else ""
     what = f"{seen.op}{modules} ran in {seen.result} (list: {seen.rule})"
     return f"   {place_text(op.place)}: {what}{times}{casts}"
 
@@ -79,8 +79,8 @@ def _repeat_lines(found: Autocasts) -> Iterator[str]:
     if len(others) > _MOST_AUTOCASTS:
         yield f"   and {len(others) - _MOST_AUTOCASTS} more: --json FILE lists them all"
     if trained:
-        casts = counted(sum(again.seen.casts for again in trained), "cast")
-        arrays = counted(len(trained), "weight")
+        casts = quantity(sum(again.seen.casts for again in trained), "cast")
+        arrays = quantity(len(trained), "weight")
         yield f"Autocast casts {arrays} that are trained once in each block: {casts}."
 
 
@@ -89,7 +89,7 @@ def _repeat_line(again: CastAgain) -> str:
     shape = ",".join(map(str, seen.shape))
     name = f"{seen.name} " if seen.name else ""
     what = f"{name}{seen.source}[{shape}] -> {seen.target}"
-    blocks = counted(seen.blocks, "block")
+    blocks = quantity(seen.blocks, "block")
     return f"   {place_text(again.place)}: {what}, {seen.casts:,} times in {blocks}"
 
 
@@ -155,16 +155,16 @@ def compiled_count(found: ComparedFunctions | None) -> str:
     """How many differences there are, for the first sentence of a report."""
     if found is None or not found.findings:
         return ""
-    return f"; {counted(len(found.findings), 'difference')} in compiled functions"
+    return f"; {quantity(len(found.findings), 'difference')} in compiled functions"
 
 
 def _summary(found: ComparedFunctions) -> str:
     if not found.compilations and not found.skipped:
         return "none was compiled"
-    compared = counted(found.compilations, "compilation")
+    compared = quantity(found.compilations, "compilation")
     if not found.findings:
         return f"{compared} compared, and no dtype differs"
-    return f"{compared} compared, {counted(len(found.findings), 'difference')}"
+    return f"{compared} compared, {quantity(len(found.findings), 'difference')}"
 
 
 def compiled_sentence(finding: CompiledFinding) -> str:
@@ -231,7 +231,7 @@ _MOST_RETRACES = 8
 def retrace_lines(found: Sequence[Retrace]) -> Iterator[str]:
     """Each retrace with what changed, and what to write."""
     if found:
-        times = counted(sum(retrace.times for retrace in found), "time")
+        times = quantity(sum(retrace.times for retrace in found), "time")
         yield (
             f"Compiled again {times} only because a weak type or a Python number changed "
             "(* marks a weak type)."
@@ -313,7 +313,7 @@ def _listed(lines: list[str]) -> Iterator[str]:
 
 
 def _state_line(state: NarrowState) -> str:
-    arrays, size = counted(state.arrays, "array"), size_text(state.bytes)
+    arrays, size = quantity(state.arrays, "array"), size_text(state.bytes)
     what = f"{state.owner}: {state.name} {state.dtype}"
     return f"   {place_text(state.place)}: {what}, {arrays}, {size}"
 
@@ -410,9 +410,9 @@ def coverage_lines(
     coverage: Coverage, names: int | None = _NAMES, how_to_list_all: str = ""
 ) -> Iterator[str]:
     """The coverage in sentences, with so many of the calls that were not understood."""
-    where = counted(coverage.files, "file")
+    where = quantity(coverage.files, "file")
     processes = f", {coverage.processes} processes" if coverage.processes > 1 else ""
-    yield f"Seen: {counted(coverage.seen, 'operation')} on arrays, in {where}{processes}."
+    yield f"Seen: {quantity(coverage.seen, 'operation')} on arrays, in {where}{processes}."
     if coverage.by_dtypes:
         yield f"Judged by their dtypes, because there is no rule: {_named(coverage.by_dtypes)}."
     if coverage.asked:
@@ -424,7 +424,8 @@ def coverage_lines(
     missed = coverage.not_observed
     if missed:
         named = [_unobserved(function) for function in missed[:_NAMES]]
-        yield f"Not observed: {counted(len(missed), 'piece')} of code, {_some(named, len(missed))}."
+        pieces = quantity(len(missed), "piece")
+        yield f"Not observed: {pieces} of code, {_some(named, len(missed))}."
     if coverage.late:
         yield f"Missed: {coverage.late:,} on lines where only plain numbers had been seen before."
     if coverage.unexpected:
@@ -518,7 +519,7 @@ def expected_text(audit: Audit, where: str) -> str:
     whose = f"this program's {_joined(of_kinds)} dtype{'s' if len(of_kinds) > 1 else ''}"
     is_one = len(found) == 1
     return (
-        f"{counted(len(found), 'cast')} of {sources} to {targets}, {whose}, "
+        f"{quantity(len(found), 'cast')} of {sources} to {targets}, {whose}, "
         f"{'is' if is_one else 'are'} expected and not listed; "
         f"{where.format('it' if is_one else 'them')}."
     )
@@ -529,9 +530,9 @@ def expected_count(audit: Audit) -> str:
     apart = len(audit.expected_findings)
     listed = sum(finding.is_expected for finding in audit.findings)
     verb = "is" if listed == 1 else "are"
-    text = f"; {counted(listed, 'finding')} {verb} expected" if listed else ""
+    text = f"; {quantity(listed, 'finding')} {verb} expected" if listed else ""
     noun = "more expected cast" if listed else "expected cast"
-    return f"{text}; {counted(apart, noun)}" if apart else text
+    return f"{text}; {quantity(apart, noun)}" if apart else text
 
 
 def _joined(words: Iterable[str]) -> str:
@@ -555,14 +556,14 @@ def inside_lines(inside: InsideCoverage) -> Iterator[str]:
     """The same, one point per line."""
     if inside.casts:
         size = size_text(sum(cast.bytes for cast in inside.casts))
-        times = counted(sum(cast.count for cast in inside.casts), "cast")
+        times = quantity(sum(cast.count for cast in inside.casts), "cast")
         spent = _time_text(sum(cast.seconds for cast in inside.casts))
         yield f"Inside libraries and in backward: {times}, {size} of copies{spent}."
     for cast in inside.casts[:_MOST_CASTS]:
         yield _cast_line(cast)
     if len(inside.casts) > _MOST_CASTS:
         yield f"   and {len(inside.casts) - _MOST_CASTS} more"
-    yield f"Seen inside libraries and in backward: {counted(inside.seen, 'operation')}."
+    yield f"Seen inside libraries and in backward: {quantity(inside.seen, 'operation')}."
     if inside.not_understood:
         total = sum(inside.not_understood.values())
         most = ", ".join(f"{name} {n:,}" for name, n in inside.not_understood.most_common(5))
@@ -594,8 +595,8 @@ def losses_summary(losses: tuple[LostValues, ...]) -> str:
     """The values that were lost, in a sentence."""
     if not losses:
         return "No values were lost, where castwise looked at them."
-    lost = counted(sum(loss.lost for loss in losses), "value")
-    lines = counted(len({(loss.place.file, loss.place.line) for loss in losses}), "line")
+    lost = quantity(sum(loss.lost for loss in losses), "value")
+    lines = quantity(len({(loss.place.file, loss.place.line) for loss in losses}), "line")
     return f"{lost} lost, on {lines}."
 
 
@@ -613,7 +614,7 @@ def losses_text(losses: tuple[LostValues, ...], paint: Paint, width: int) -> str
 def losses_sentence(loss: LostValues) -> str:
     """What an operation lost."""
     times = f", in {loss.count:,} runs" if loss.count > 1 else ""
-    share = f"{loss.lost:,} of {counted(loss.elements, 'element')} {loss.how}"
+    share = f"{loss.lost:,} of {quantity(loss.elements, 'element')} {loss.how}"
     return f"{loss.what}: {share}{times}, such as {loss.example}"
 
 

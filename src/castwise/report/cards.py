@@ -17,7 +17,7 @@ from castwise.report.page import (
     table_html,
 )
 from castwise.report.terminal import size_text
-from castwise.showing import counted
+from castwise.showing import quantity
 from castwise.vocab.dtypes import find_dtype
 
 _MOST_DRAWN = 60  # nodes: a picture of more is too wide to read
@@ -25,7 +25,7 @@ _MOST_DRAWN = 60  # nodes: a picture of more is too wide to read
 
 def graph_card(graph: Graph) -> str:
     """The picture of a graph, and its text; of a large one the text alone."""
-    counts = f"{counted(len(graph.nodes), 'node')}, {counted(len(graph.casts), 'cast')}"
+    counts = f"{quantity(len(graph.nodes), 'node')}, {quantity(len(graph.casts), 'cast')}"
     text = folded_html(f"As text: {counts}", f"<pre>{escape(graph.text())}</pre>")
     if len(graph.nodes) > _MOST_DRAWN:
         return card(f"<code>{escape(repr(graph))}</code>", text)
@@ -54,14 +54,14 @@ def counts_card(counts: CastCounts) -> str:
     total = counts.total
     if not total.casts:
         return card("No implicit casts")
-    size = f"{counted(total.elements, 'element')}, {size_text(total.bytes)}"
+    size = f"{quantity(total.elements, 'element')}, {size_text(total.bytes)}"
     rows = [
         [escape(op), _named(source), _named(target), hazards_html([hazard] if hazard else []),
          *(f"{amount:,}" for amount in (kind.casts, kind.elements, kind.bytes))]
         for (op, source, target, hazard), kind in sorted(counts.by.items())
     ]  # fmt: skip
     return card(
-        f"{counted(total.casts, 'implicit cast')}, {size}", table_html(_HEADS, rows, *_NUMBERS)
+        f"{quantity(total.casts, 'implicit cast')}, {size}", table_html(_HEADS, rows, *_NUMBERS)
     )
 
 

@@ -17,7 +17,7 @@ from castwise.comparing.history import recorded_releases, version_numbers, versi
 from castwise.report.page import card, dtype_html, faint, folded_html, page, paragraph, table_html
 from castwise.report.terminal import Paint, markdown_row, plain, progress
 from castwise.rules.dialect import Dialect
-from castwise.showing import counted, line_of
+from castwise.showing import quantity, repr_line
 
 # The differences of two dialects, for the terminal.
 
@@ -176,7 +176,7 @@ def _parts(diff: DiffData) -> Iterator[str]:
         if left:
             count = sum(len(group.differences) for group in left)
             yield folded_html(
-                f"{counted(len(left), 'more reason')}, {counted(count, 'question')}",
+                f"{quantity(len(left), 'more reason')}, {quantity(count, 'question')}",
                 _table(diff, left),
             )
 
@@ -218,8 +218,8 @@ class Diff(DiffData):
     def __repr__(self) -> str:
         ops = f" about {self.ops[0]}" if len(self.ops) == 1 else f" about {len(self.ops)} ops"
         differ = f"{self.count:,} of {self.asked:,} questions{ops} differ"
-        reasons = f"for {counted(len(self.groups), 'reason')}" if self.groups else ""
-        return line_of(
+        reasons = f"for {quantity(len(self.groups), 'reason')}" if self.groups else ""
+        return repr_line(
             "Diff", " ".join([f"{self.first.name} vs {self.second.name}:", differ, reasons])
         )
 

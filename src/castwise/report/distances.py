@@ -37,7 +37,7 @@ from castwise.drawing import (
 from castwise.report.page import card, page, picture
 from castwise.report.terminal import Paint, markdown_row, percent, plain, progress
 from castwise.rules.dialect import Dialect
-from castwise.showing import counted, line_of, listed
+from castwise.showing import first_few, quantity, repr_line
 
 # The colours of a heat map, and their legend.
 
@@ -374,8 +374,8 @@ class Distances(DistancesData):
         return distances_text(self)
 
     def __repr__(self) -> str:
-        pairs = counted(len(self.pairs), "pair")
-        return line_of("Distances", f"{pairs} of {listed(self.dialects)}")
+        pairs = quantity(len(self.pairs), "pair")
+        return repr_line("Distances", f"{pairs} of {first_few(self.dialects)}")
 
     def _repr_html_(self) -> str:
         return distances_card(self)

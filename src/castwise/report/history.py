@@ -12,7 +12,7 @@ from castwise.comparing.history import KINDS, Change, ChangeGroup, Release, ques
 from castwise.report.page import faint, folded_html, page, paragraph, table_html
 from castwise.report.terminal import Paint, markdown_row, plain
 from castwise.report.verify import answer_words
-from castwise.showing import counted
+from castwise.showing import quantity
 
 _MARGIN = 9  # for the count
 _OPS_SHOWN = 4
@@ -52,7 +52,7 @@ def summary(release: Release) -> str:
     if release.is_other_rules:
         both = f"{release.before.name} {release.dialect.name}"
         return f"The rules are others: castwise diff {both} compares them."
-    changed = counted(release.count, "answer") if release.count else "No answer"
+    changed = quantity(release.count, "answer") if release.count else "No answer"
     return " ".join([f"{changed} changed.", *new])
 
 
@@ -84,7 +84,7 @@ def ops_text(group: ChangeGroup) -> str:
 
 def rest(groups: Sequence[ChangeGroup]) -> str:
     """What is left out."""
-    return f"in {counted(len(groups), 'more group')}"
+    return f"in {quantity(len(groups), 'more group')}"
 
 
 def _count(groups: Sequence[ChangeGroup]) -> str:

@@ -15,7 +15,7 @@ from castwise.report.page import card, faint, page, picture
 from castwise.report.terminal import Paint, plain
 from castwise.rules.dialect import Dialect
 from castwise.rules.rule import Rule
-from castwise.showing import counted, line_of
+from castwise.showing import quantity, repr_line
 from castwise.vocab.dtypes import DType, dtypes_of
 
 # The positions of dtypes in a lattice's picture: layers by kind and width, few crossings.
@@ -506,10 +506,10 @@ class Lattice(LatticeData):
         return lattice_text(self)
 
     def __repr__(self) -> str:
-        arrows = counted(len(self.edges), "arrow")
+        arrows = quantity(len(self.edges), "arrow")
         apart = f"{len(self.apart)} apart" if self.apart else ""
-        nodes = counted(len(self.nodes), "dtype")
-        return line_of("Lattice", self.dialect.name, f"{nodes} and {arrows}", apart)
+        nodes = quantity(len(self.nodes), "dtype")
+        return repr_line("Lattice", self.dialect.name, f"{nodes} and {arrows}", apart)
 
     def _repr_html_(self) -> str:
         return lattice_card(self)

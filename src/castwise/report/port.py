@@ -20,7 +20,7 @@ from castwise.auditing.port import (
 from castwise.auditing.records import Seen
 from castwise.report.page import card, faint, hazards_html, page, table_html
 from castwise.report.terminal import Paint, place_text, plain
-from castwise.showing import counted
+from castwise.showing import quantity
 
 _CHANGES_PER_REASON = 10
 _WORDS = {
@@ -44,7 +44,7 @@ def enforced_text(seen: Seen, dialect: str | None, paint: Paint = plain) -> str:
     was refused."""
     refused = len(seen.attempts)
     if dialect is None:
-        return f"Enforced no implicit cast: {counted(refused, 'operation')} refused."
+        return f"Enforced no implicit cast: {quantity(refused, 'operation')} refused."
     if not seen.events and not refused:
         return f"Enforced {dialect}: no operation on arrays was seen."
     return f"Enforced {dialect}. {port_text(port_of(seen, dialect), paint)}"
@@ -60,7 +60,7 @@ def summary(port: Port) -> str:
         for kind in KINDS
         if (found := sum(change.kind == kind for change in port.changes))
     ]
-    return f"{names}: {counted(len(port.changes), 'change')}: {', '.join(kinds)}."
+    return f"{names}: {quantity(len(port.changes), 'change')}: {', '.join(kinds)}."
 
 
 def sentence(reason: str) -> str:
@@ -102,7 +102,7 @@ def keep_text(keep: Keeping) -> str:
 
 def coverage_lines(port: Port) -> list[str]:
     """What does not change, and what was not asked about."""
-    lines = [f"Unchanged: {counted(port.same, 'operation')}."]
+    lines = [f"Unchanged: {quantity(port.same, 'operation')}."]
     if port.others:
         most = ", ".join(f"{name} {count:,}" for name, count in port.others.most_common())
         lines.append(f"Not asked about, because another framework ran them: {most}.")

@@ -34,7 +34,7 @@ from castwise.report.answers import decision_json, error_json
 from castwise.report.page import card, faint, page
 from castwise.report.terminal import Paint, markdown_row, plain
 from castwise.rules.dialect import Dialect
-from castwise.showing import line_of
+from castwise.showing import repr_line
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand
 
@@ -265,7 +265,7 @@ class Table(TableData):
     def __repr__(self) -> str:
         cells = [cell for row in self.cells for cell in row]
         refused = sum(isinstance(cell, PromotionError) for cell in cells)
-        return line_of("Table", self.title, f"{len(cells):,} answers, {refused:,} refused")
+        return repr_line("Table", self.title, f"{len(cells):,} answers, {refused:,} refused")
 
     def _repr_html_(self) -> str:
         return table_card(self)

@@ -17,7 +17,7 @@ from castwise.conformance.through import FAILED
 from castwise.conformance.values import Apart, first_apart, read_held, written
 from castwise.report.page import folded_html, page, paragraph, table_html
 from castwise.report.terminal import Paint, plain
-from castwise.showing import counted
+from castwise.showing import quantity
 from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
 
 _EXAMPLES = 3  # per op
@@ -159,7 +159,7 @@ def _html_of_ops(found: Verification, drift: Iterable[Drift]) -> Iterator[str]:
     for op, drifted in by_op(drift).items():
         heads = ["question", found.framework, "castwise"]
         table = table_html(heads, map(_row, drifted))
-        yield folded_html(f"{op}: {counted(len(drifted), 'answer')}", table)
+        yield folded_html(f"{op}: {quantity(len(drifted), 'answer')}", table)
 
 
 def _row(drift: Drift) -> list[str]:
@@ -201,7 +201,7 @@ def through_sentences(found: ThroughComparison) -> list[str]:
     if not count:
         told = f"All {found.asked:,} answers agree."
     if found.left_out:
-        told += f" {counted(found.left_out, 'question')} cannot be asked so."
+        told += f" {quantity(found.left_out, 'question')} cannot be asked so."
     return [first, f"Installed: {installed}.", told]
 
 
@@ -265,7 +265,7 @@ def _more(one: Difference) -> str:
         return ""
     numbers = f" of {', '.join(map(written, apart.operands))}" if apart.operands else ""
     return (
-        f"{numbers}; {counted(apart.differing, 'element')} of the result, {far_words(apart.ulps)}"
+        f"{numbers}; {quantity(apart.differing, 'element')} of the result, {far_words(apart.ulps)}"
     )
 
 
@@ -279,7 +279,7 @@ def far_words(ulps: float) -> str:
         return "in the sign of zero"
     if math.isinf(ulps):
         return "finite in only one of them"
-    return f"by at most {counted(int(ulps), 'ulp')}"
+    return f"by at most {quantity(int(ulps), 'ulp')}"
 
 
 def _apart(one: Difference) -> Apart | None:
@@ -338,7 +338,7 @@ def through_html(found: ThroughComparison) -> str:
         for op, some in through_by_op(differences).items():
             heads = ["question", found.framework, found.through, "line"]
             table = table_html(heads, map(_through_row, some))
-            parts.append(folded_html(f"{op}: {counted(len(some), 'answer')}", table))
+            parts.append(folded_html(f"{op}: {quantity(len(some), 'answer')}", table))
     return page(f"{found.framework} through {found.through}", *parts)
 
 
@@ -365,14 +365,14 @@ def export_text(found: ExportCheck, paint: Paint = plain) -> str:
         name = output.name or f"output {place}"
         lines.append(f"  {name}: {_output(output, paint)}")
     if found.casts:
-        lines += ["", f"{counted(len(found.casts), 'cast')} in the model:"]
+        lines += ["", f"{quantity(len(found.casts), 'cast')} in the model:"]
         lines += [f"  {_cast(cast)}" for cast in found.casts]
     return "\n".join(lines)
 
 
 def _sentence(found: ExportCheck) -> str:
     different = sum(bool(output.problem) for output in found.outputs)
-    count = counted(len(found.outputs), "output")
+    count = quantity(len(found.outputs), "output")
     verb = "differs" if different == 1 else "differ"
     return f"{different} of {count} {verb}." if different else f"All outputs agree: {count}."
 
@@ -387,7 +387,7 @@ def _output(output: Output, paint: Paint) -> str:
         return f"{text}{_from(output)}"
     apart = _far(output.ulps or 0.0)
     if output.problem:
-        said = f"{counted(output.differing, 'element')} differ, {apart}"
+        said = f"{quantity(output.differing, 'element')} differ, {apart}"
         return f"{output.model}, {paint(said, 'refused')}"
     return f"{output.model}, {apart}"
 
@@ -395,7 +395,7 @@ def _output(output: Output, paint: Paint) -> str:
 def _far(ulps: float) -> str:
     if math.isinf(ulps):
         return "finite in only one of them"
-    return f"at most {counted(int(ulps), 'ulp')} apart" if ulps else "equal"
+    return f"at most {quantity(int(ulps), 'ulp')} apart" if ulps else "equal"
 
 
 def _from(output: Output) -> str:

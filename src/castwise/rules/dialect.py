@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.rule import Arrays, Numbers, Rule, combined
 from castwise.rules.values import Values
-from castwise.showing import Shown, line_of
+from castwise.showing import Shown, repr_line
 from castwise.vocab.dtypes import DType, dtype, dtypes_of
 from castwise.vocab.ops import OPS, Op, known_op
 
@@ -467,7 +467,7 @@ class Dialect(DialectData, Shown):
     def __repr__(self) -> str:
         what = _FIRST_CLAUSE.split(self.about, 1)[0]
         version = f"version {self.version}" if self.version else ""
-        return line_of("Dialect", repr(self.name), what, version, f"{len(self.dtypes)} dtypes")
+        return repr_line("Dialect", repr(self.name), what, version, f"{len(self.dtypes)} dtypes")
 
     def vary(self, **changes: Any) -> Dialect:
         """The same dialect with variations or fields changed.

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
-from castwise.showing import line_of
+from castwise.showing import repr_line
 from castwise.vocab.dtypes import dtypes_of, find_dtype
 from castwise.vocab.operands import Operand
 
@@ -139,7 +139,7 @@ class Op:
     family: str = ""  # its group in tables and pages
 
     def __repr__(self) -> str:
-        return line_of("Op", repr(self.name), f"computes in {self.computes}", self.meaning)
+        return repr_line("Op", repr(self.name), f"computes in {self.computes}", self.meaning)
 
     @property
     def keeps_shape(self) -> bool:
