@@ -72,7 +72,7 @@ def test_what_a_fix_leaves_is_stated(tmp_path: Path) -> None:
 def test_a_dtype_that_the_program_names_is_not_undone(made: str, tmp_path: Path) -> None:
     found = audited(f"WIDE = np.float64\nw = {made}\ny = x * w\n", tmp_path)
     assert fixes(found) == [[]]
-    assert "Causes 1 finding; its dtype is explicit." in audit_text(found)
+    assert "Causes 1 finding; the dtype is set explicitly." in audit_text(found)
 
 
 def test_float_names_a_kind_not_a_dtype(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_line_that_runs_with_two_frameworks_gets_the_fix_of_neither(tmp_path: 
     """
     found = audited(program, tmp_path)
     assert not any(map(any, fixes(found)))
-    assert "it runs with numpy and torch, and no fix on this line suits all" in (
+    assert "it runs with numpy and torch, and no single fix works for all" in (
         audit_text(found, width=200)
     )
 

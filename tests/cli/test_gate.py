@@ -72,7 +72,7 @@ def test_fail_on_needs_something_to_judge(script: Path, capfd: pytest.CaptureFix
     assert audited(capfd, script)[0] == 0
     status, said = audited(capfd, "--fail-on", "widens", script)
     assert status == 2
-    assert "--fail-on widens had nothing to judge: no operation on arrays was seen." in said
+    assert "--fail-on widens checked nothing: no operation on arrays was seen." in said
     script.write_text(ARRAYS, encoding="utf-8")
     assert audited(capfd, "--fail-on", "widens", script)[0] == 0
 

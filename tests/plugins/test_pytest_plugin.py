@@ -205,7 +205,7 @@ def test_a_run_that_failed_keeps_its_status(project: Path) -> None:
     [
         (("--castwise", "mypackage", "--castwise-fail-on", "widen"), "no hazard 'widen'"),
         (("-p", "mypackage", "--castwise", "mypackage"), "imported before the tests started"),
-        (("--castwise-fail-on", "any"), "nothing to judge without --castwise"),
+        (("--castwise-fail-on", "any"), "checks nothing without --castwise"),
         (("--castwise", "mypackage.part"), "--castwise takes a top-level package"),
     ],
 )

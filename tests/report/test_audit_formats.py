@@ -23,7 +23,7 @@ def test_json_has_the_stated_keys_and_no_other() -> None:
     assert told["target"] == {
         "name": "float32",
         "dtype": "float32",
-        "inferred_from": "the arrays that wider ones widened",
+        "inferred_from": "the arrays that were widened",
     }
     assert told["summary"] == "4 findings in 135 operations, caused by 1 line, cost 302 MB."
     first = told["findings"][0]

@@ -24,7 +24,7 @@ def test_the_first_line_counts_casts_lines_and_bytes() -> None:
 def test_an_origin_shows_its_line_as_it_is_and_as_it_would_be() -> None:
     lines = audit_text(pipeline()).splitlines()
     where = line_of("image / 255", PIPELINE)
-    assert lines[1] == "Target: float32, inferred from the arrays that wider ones widened."
+    assert lines[1] == "Target: float32, inferred from the arrays that were widened."
     assert lines[3].endswith(f"image_pipeline.py:{where}")
     assert "Fixing this line removes 4 findings and 302 MB" in lines[4]
     assert lines[6:8] == [
@@ -86,7 +86,7 @@ def test_a_program_without_arrays_is_not_called_clean(tmp_path: Path) -> None:
 def test_an_origin_castwise_cannot_fix_says_so() -> None:
     (origin,) = pipeline().origins
     text = audit_text(replace(pipeline(), origins=(replace(origin, plan=NO_PLAN),)))
-    assert "Causes 4 findings; castwise knows no proven fix" in text
+    assert "Causes 4 findings; no fix could be proven" in text
 
 
 def test_many_origins_are_cut_and_counted() -> None:

@@ -387,7 +387,7 @@ def inferred_target(
             if place != finding.culprit and _is_narrow(operand.dtype):
                 widened[operand.dtype] += finding.elements  # type: ignore[index]
     if widened:
-        return Target(widened.most_common(1)[0][0], why="the arrays that wider ones widened")
+        return Target(widened.most_common(1)[0][0], why="the arrays that were widened")
     elements = _own_floats(steps, found, provenance)
     if not elements:
         for finding in found:

@@ -430,8 +430,8 @@ def _has_seen(audit: Audit) -> bool:
 
 
 def _nothing(hazards: Sequence[str]) -> str:
-    return (f"--fail-on {','.join(hazards)} had nothing to judge: no operation on arrays was seen. "
-            "If an installed package computes, name it: --include PACKAGE.")  # fmt: skip
+    return (f"--fail-on {','.join(hazards)} checked nothing: no operation on arrays was seen. "
+            "If an installed package does the computing, add --include PACKAGE.")  # fmt: skip
 
 
 def _failed(status: int, reasons: Sequence[str]) -> int:
@@ -453,7 +453,7 @@ def misplaced_note(command: click.Command, program: Sequence[str]) -> str | None
     names = " ".join(dict.fromkeys(name for name in given if name in own))
     if not names:
         return None
-    return (f"Note: {names} after {script} went to the program. Options of castwise stand before "
+    return (f"Note: {names} after {script} went to the program. castwise's own options go before "
             f"it: castwise {command.name} {names} ... {script}")  # fmt: skip
 
 
@@ -542,8 +542,8 @@ def _auditor_options(command: Callable[..., int]) -> Callable[..., int]:
                   "integers and masks to the program's own float dtype.")  # fmt: skip
     @click.option("--target", metavar="DTYPE",
                   help="What the program is meant to compute in: float32, bfloat16, float16, "
-                  "float64, mps or tpu. What leaves it comes first. Without it, the dtype that "
-                  "its arrays show.")  # fmt: skip
+                  "float64, mps or tpu. Findings that leave it come first. Default: inferred "
+                  "from the program's arrays.")  # fmt: skip
     @functools.wraps(command)
     def collected(*, with_all: bool, target: str | None, **given: Any) -> int:
         from castwise.auditing.audited import audit_of
@@ -668,7 +668,7 @@ _SAVED = ".json"
     "source",
     metavar="DIALECT",
     shell_complete=complete_dialects,
-    help="Default: the one that ran most.",
+    help="The dialect the program is written for. Default: the one that ran most operations.",
 )
 @click.option(
     "--to",
@@ -676,7 +676,7 @@ _SAVED = ".json"
     metavar="DIALECT",
     required=True,
     shell_complete=complete_dialects,
-    help="The dialect to ask.",
+    help="The dialect to port to.",
 )
 @click.option("--include", multiple=True, metavar="PACKAGE", help="Include this package too.")
 @click.option(

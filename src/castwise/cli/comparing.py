@@ -136,7 +136,7 @@ def history(
     """Tell what each release of a framework changed.
 
     Compares the recorded answers of each release with those of the one before: results of another
-    dtype, calls that are taken or refused now, kernels that came or went, new dtypes and ops.
+    dtype, calls that are accepted or refused now, kernels that came or went, new dtypes and ops.
 
     \b
     Examples:
@@ -419,7 +419,7 @@ def _print(result: dict[str, Any] | str) -> None:
     "--dim", "dims", multiple=True, metavar="NAME=N",
     help="The size of a dimension that has a name in the model. Can be repeated.",
 )  # fmt: skip
-@click.option("--seed", type=int, default=0, help="Make other inputs.")
+@click.option("--seed", type=int, default=0, help="The seed of the random inputs.")
 @click.option(
     "--inputs",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
@@ -446,11 +446,11 @@ def check_export(
 ) -> int:
     """Compare an ONNX model with the function it was exported from.
 
-    REFERENCE is FILE.py:FUNCTION; an object that can be called, such as a module with weights, does
-    as well. Both get the same inputs, of the dtypes and shapes that the model declares, and the
+    REFERENCE is FILE.py:FUNCTION, or FILE.py:OBJECT for a callable object such as a module with
+    weights. Both get the same inputs, of the dtypes and shapes that the model declares, and the
     model runs in onnxruntime. Every output is compared: dtype, shape, and values within what the
-    dtype's precision allows. For a dtype that differs, the node is named from which it does. All
-    casts in the model are listed.
+    dtype's precision allows. For a dtype that differs, the report names the first node where it
+    does. All casts in the model are listed.
 
     The exit status is 1 if an output differs, and 2 if one of the two cannot be run.
 

@@ -41,9 +41,9 @@ def config(as_json: bool) -> int:
 def doctor(as_json: bool) -> int:
     """Show what castwise finds here, and whether something is wrong.
 
-    Lists the installed frameworks with the dialect that each is judged by, the backends, the
-    extras, the plugins and the settings. It reads what pip has noted, and imports no framework. The
-    exit status is 1 if something is broken; the last lines then say what to do.
+    Lists the installed frameworks with the dialect that answers for each, the backends, the extras,
+    the plugins and the settings. It reads the metadata of installed packages, and imports no
+    framework. The exit status is 1 if something is broken; the last lines then say what to do.
 
     \b
     Example:
@@ -69,7 +69,7 @@ def doctor(as_json: bool) -> int:
     "--output",
     type=click.Path(path_type=Path),
     required=True,
-    help="The folder to write, new or an explorer's.",
+    help="The folder to write: a new one, or that of an earlier explorer.",
 )
 @click.option(
     "-d",
@@ -85,7 +85,8 @@ def explorer(output: Path, chosen: tuple[str, ...], docs: str) -> int:
 
     The page needs no server: open index.html from disk, or put the folder on any web server. It
     shows the answers of all dialects side by side with their steps and hazards, whole tables, the
-    differences between two dialects, lattices and distances. Every state has an address to share.
+    differences between two dialects, lattices and distances. Every view has its own address to
+    share.
 
     All questions the page can answer are asked now, on all cores: this takes a few minutes.
 

@@ -82,7 +82,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     if not asked.castwise:
         if asked.castwise_fail_on:
             raise pytest.UsageError(
-                "--castwise-fail-on has nothing to judge without --castwise: add --castwise "
+                "--castwise-fail-on checks nothing without --castwise: add --castwise "
                 "PACKAGE with the package to audit."
             )
         return

@@ -87,7 +87,7 @@ def summary(audit: Audit) -> str:
     unclear = sum(audit.coverage.not_understood.values())
     if not audit.coverage.seen:
         if unclear:
-            return f"No operation on arrays was understood: {unclear:,} were not."
+            return f"No operation on arrays was understood, of {unclear:,}."
         return f"No operation on arrays was seen{compiled_count(audit.sections.compared)}."
     others = f"; {unclear:,} more {'was' if unclear == 1 else 'were'} not understood"
     others = others if unclear else ""
@@ -181,12 +181,12 @@ def _gain(origin: DtypeOrigin) -> str:
     findings = quantity(len(origin.findings), "finding")
     if origin.frameworks:
         names = f"{', '.join(origin.frameworks[:-1])} and {origin.frameworks[-1]}"
-        return f"Causes {findings}; it runs with {names}, and no fix on this line suits all."
+        return f"Causes {findings}; it runs with {names}, and no single fix works for all."
     if origin.withdrawn:
         texts = " and ".join(fix.text for fix in origin.withdrawn.fixes)
         return f"Causes {findings}; {texts} was withdrawn: with it, {origin.withdrawn.why}."
     if not origin.fixes:
-        why = "its dtype is explicit" if origin.is_explicit else "castwise knows no proven fix"
+        why = "the dtype is set explicitly" if origin.is_explicit else "no fix could be proven"
         return f"Causes {findings}; {why}."
     saved = f" and {size_text(origin.bytes)}" if origin.bytes else ""
     is_all = origin.removed == len(origin.findings)

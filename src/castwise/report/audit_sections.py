@@ -414,7 +414,7 @@ def coverage_lines(
     processes = f", {coverage.processes} processes" if coverage.processes > 1 else ""
     yield f"Seen: {quantity(coverage.seen, 'operation')} on arrays, in {where}{processes}."
     if coverage.by_dtypes:
-        yield f"Judged by their dtypes, because there is no rule: {_named(coverage.by_dtypes)}."
+        yield f"No rule for these, so only their dtypes were checked: {_named(coverage.by_dtypes)}."
     if coverage.asked:
         yield f"Explicit casts by dtype=: {_total(coverage.asked)}."
     unclear = coverage.not_understood
