@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import castwise
 from castwise.catalog.dialects import dialect_named, dialects
-from castwise.catalog.releases import INDEX, Layer, LayerCell, file_of, read_index
+from castwise.catalog.releases import INDEX, Layer, LayerCell, layer_file, read_index
 from castwise.conformance.recorder import Header, read_cells, write_packed
 from castwise.conformance.through import FAILED
 from castwise.rules.dialect import Dialect
@@ -116,7 +116,7 @@ class Stored(NamedTuple):
             if op not in lacks and lacks.isdisjoint(_ARRAY.findall(operands))
         }
         if layer.cells:
-            text = gzip.decompress((self.folder / file_of(name)).read_bytes()).decode()
+            text = gzip.decompress((self.folder / layer_file(name)).read_bytes()).decode()
             for line in text.splitlines():
                 cell = LayerCell(*line.split("\t"))
                 answers[cell[:3]] = cell.answer
@@ -197,7 +197,7 @@ def write_layers(output: Path, made: Iterable[tuple[Layer, list[LayerCell]]]) ->
     for layer, cells in made:
         rows.pop(layer.name, None)  # one that is written anew comes last, after what it stands on
         rows[layer.name] = "\t".join(map(str, layer))
-        path = output / file_of(layer.name)
+        path = output / layer_file(layer.name)
         path.unlink(missing_ok=True)
         if cells:
             write_packed(path, "".join("\t".join(cell) + "\n" for cell in cells))

@@ -14,7 +14,7 @@ from castwise.graph.onnx.writer import Value
 from castwise.graph.program import CAST, INPUT, Node, Program, Shape, Slot
 from castwise.graph.recording import recording_under
 from castwise.graph.traced import Traced
-from castwise.vocab.dtypes import DTYPES, DType, dtype, dtypes_of
+from castwise.vocab.dtypes import DTYPES, DType, dtype, dtypes_named
 from castwise.vocab.ops import OPS, op
 
 _NAMES = ("x", "y", "z")
@@ -79,7 +79,7 @@ def computing_ops() -> tuple[str, ...]:
 def cells() -> Iterator[tuple[str, DType]]:
     """Every op with every dtype that it computes in and that ONNX has."""
     for name in computing_ops():
-        for held in dtypes_of(OPS[name].computes):
+        for held in dtypes_named(OPS[name].computes):
             if held.name in ONNX_NAMES:
                 yield name, held
 

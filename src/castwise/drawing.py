@@ -53,7 +53,7 @@ def text_width(text: str) -> float:
     return LETTER * len(text)
 
 
-def png_of(svg: str) -> bytes:
+def svg_to_png(svg: str) -> bytes:
     """An SVG picture as PNG.
 
     Raises UsageError if cairosvg, which draws it, is not installed.

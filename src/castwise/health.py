@@ -20,11 +20,11 @@ from castwise.arrays.backend import backend_names
 from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.arrays.fusing import COSTS, PACKAGES, VARIABLE, is_installed
 from castwise.catalog.dialects import dialect_named, dialects, nearest_named
-from castwise.catalog.settings import Settings, settings_of
+from castwise.catalog.settings import Settings, project_settings
 from castwise.errors import CastwiseError, UsageError
 from castwise.kernels import disk, threads
 from castwise.rules.dialect import Dialect
-from castwise.vocab.live import module_of
+from castwise.vocab.live import framework_module
 
 # An installed package: its version, and whether its metadata and its module agree.
 
@@ -180,7 +180,7 @@ def installed_frameworks() -> tuple[Framework, ...]:
     for name in names:
         newest = dialect_named(name)
         try:
-            package = package_of(module_of(name), newest.naming.packages.split())
+            package = package_of(framework_module(name), newest.naming.packages.split())
         except NotInstalledError:
             continue
         found.append(_judged(newest, package))
@@ -449,7 +449,7 @@ def checkup(start: Path) -> Checkup:
 
 def _settings(start: Path) -> tuple[Settings | None, list[Problem]]:
     try:
-        return settings_of(start), []
+        return project_settings(start), []
     except UsageError as error:
         return None, [Problem(str(error), "correct the settings")]
 

@@ -13,7 +13,7 @@ import castwise as cw
 from castwise import array_api as xp
 from castwise.array_api import beyond
 from castwise.array_api.from_rows import functions_from_rows
-from castwise.vocab.dtypes import dtypes_of
+from castwise.vocab.dtypes import dtypes_named
 from castwise.vocab.ops import OPS
 
 X, Y = [1.0, -2.0, 3.0], [0.5, 4.0, -3.0]
@@ -92,7 +92,7 @@ def decided(name: str, operands: list[cw.Tensor], dialect: str) -> cw.DType | No
         found = cw.resolve(name, *seen, dialect=dialect, form="function")
     except cw.PromotionError:
         return None
-    runs = found.has_kernel or found.compute in dtypes_of(OPS[name].computes)
+    runs = found.has_kernel or found.compute in dtypes_named(OPS[name].computes)
     return found.result if runs else None  # the framework promotes, then has nothing to run
 
 

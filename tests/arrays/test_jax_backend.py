@@ -11,7 +11,7 @@ import pytest
 import castwise as cw
 from castwise.arrays.backend import backend_named
 from castwise.arrays.functions import function_for
-from castwise.vocab.dtypes import dtypes_of
+from castwise.vocab.dtypes import dtypes_named
 from castwise.vocab.ops import OPS
 
 jax = pytest.importorskip("jax")
@@ -201,7 +201,7 @@ def test_every_function_takes_every_dtype_it_is_asked_for(x64: None) -> None:
     backend, reference = backend_named("jax"), backend_named("numpy")
     for op in ("add", "sqrt", "maximum", "where", "sum", "nextafter", "bitwise_xor", "softmax"):
         for dtype in sorted(backend.dtypes & reference.dtypes, key=str):
-            if dtype not in dtypes_of(OPS[op].computes):
+            if dtype not in dtypes_named(OPS[op].computes):
                 continue
             values = [1, 0, 1] if dtype.mantissa_bits != 0 else [1, 2, 4]
             arrays = [b.make(values, dtype, copy=None, device=None) for b in (backend, reference)]

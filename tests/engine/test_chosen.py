@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.catalog.dialects import dialect_of_loaded
+from castwise.catalog.dialects import loaded_dialect
 
 
 def dialect_of(*operands: Any, **parts: Any) -> str:
@@ -101,7 +101,7 @@ def test_the_nearest_recorded_version_answers_for_the_loaded_one(
 ) -> None:
     module = types.SimpleNamespace(__version__=version, get_default_dtype=lambda: "torch.float32")
     monkeypatch.setitem(sys.modules, framework, module)  # type: ignore[arg-type]
-    found = dialect_of_loaded(framework)
+    found = loaded_dialect(framework)
     assert (found.dialect.name, note in found.note, bool(found.note)) == (name, True, bool(note))
 
 

@@ -7,14 +7,14 @@ import time
 
 import pytest
 
-from castwise.catalog.dialects import dialects, messages_of_frameworks
+from castwise.catalog.dialects import dialects, framework_messages
 from castwise.engine.tracebacks import MOST, read_traceback, regular_expression, traceback_data
 from castwise.rules.messages import PLACEHOLDERS, Message
 from castwise.vocab.dtypes import CANONICAL
 from castwise.vocab.ops import OPS
 from loops import each
 
-MESSAGES = [(own.framework, m) for own in messages_of_frameworks() for m in own.messages]
+MESSAGES = [(own.framework, m) for own in framework_messages() for m in own.messages]
 SAME_DTYPE = "RuntimeError: mat1 and mat2 must have the same dtype, but got Float and Half"
 SCALAR_TYPE = "RuntimeError: expected scalar type Half but found Float"
 CAST = "RuntimeError: result type Float can't be cast to the desired output type Long"

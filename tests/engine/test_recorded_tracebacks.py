@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from castwise.catalog.dialects import messages_of_frameworks
+from castwise.catalog.dialects import framework_messages
 from castwise.comparing.table import outcome_of
 from castwise.engine.decision import Decision
 from castwise.engine.explain import taken_apart
@@ -85,7 +85,7 @@ def test_every_message_has_an_example() -> None:
     texts = [case.traceback for case in CASES]
     patterns = iter(traceback_data()["patterns"])
     lacking = []
-    for own in messages_of_frameworks():
+    for own in framework_messages():
         for message in own.messages:
             pattern = re.compile(next(patterns)["pattern"])
             examples = [message.example] if message.example else texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from castwise.kernels.program import Layout, broadcast_strides, layout_of
+from castwise.kernels.program import Layout, broadcast_strides, kernel_layout
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from castwise.kernels.program import Layout, broadcast_strides, layout_of
 def test_a_layout(
     shape: tuple[int, ...], strides: tuple[tuple[int, ...], ...], expected: Layout
 ) -> None:
-    assert layout_of(shape, strides, (4, 4)) == expected
+    assert kernel_layout(shape, strides, (4, 4)) == expected
 
 
 def test_a_broadcast_array_stays_where_it_is() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import castwise
-from castwise.catalog.dialects import messages_of_frameworks
+from castwise.catalog.dialects import framework_messages
 from castwise.engine.tracebacks import read_traceback, traceback_data
 from processes import finished
 from recorded_messages import recorded
@@ -52,7 +52,7 @@ def mixed(texts: list[str]) -> list[str]:
 
 def test_the_page_reads_the_same() -> None:
     whole = [case.traceback for case in recorded()]
-    examples = [m.example for own in messages_of_frameworks() for m in own.messages if m.example]
+    examples = [m.example for own in framework_messages() for m in own.messages if m.example]
     bare = [text.strip().rpartition("\n")[2] for text in whole]
     texts = [*whole, *examples, *bare, *mixed(whole), "", *OTHERS]
     found = read_by_page(texts)

@@ -13,7 +13,7 @@ from castwise.catalog.dialects import to_dialect
 from castwise.rules.checks import check
 from castwise.rules.dialect import Dialect, Evidence, parse_edges, rule_for
 from castwise.rules.rule import Accepts, Joins, NumPyOperands, Range, Rule, Writes
-from castwise.vocab.dtypes import dtype, dtypes_of
+from castwise.vocab.dtypes import dtype, dtypes_named
 from castwise.vocab.ops import op
 
 FIRST_FIVE = {"torch", "torch@2.1", "numpy", "numpy@1", "array-api"}
@@ -235,7 +235,7 @@ def test_a_dialects_dtypes_stand_in_its_own_order() -> None:
 
 
 def test_parse_edges_reads_kinds_arrows_and_lines() -> None:
-    own = dtypes_of("bool int8 int16 float32")
+    own = dtypes_named("bool int8 int16 float32")
     b, i8, i16, f32 = own
     assert list(parse_edges("bool -> int8; int8 int16 => float32", own)) == [
         (b, i8, True),
@@ -253,7 +253,7 @@ def test_a_mapping_reads_kinds_and_the_dtypes_of_python_numbers() -> None:
 
 def test_an_edge_without_an_arrow_is_refused() -> None:
     with pytest.raises(cw.UsageError, match="an edge is written 'int8 -> int16'"):
-        parse_edges("int8 int16", dtypes_of("int8 int16"))
+        parse_edges("int8 int16", dtypes_named("int8 int16"))
 
 
 def varied(**changes: object) -> Dialect:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from castwise.errors import UsageError
-from castwise.vocab.dtypes import DTYPES, DType, dtype, dtypes_of, exact_int_text, find_dtype
+from castwise.vocab.dtypes import DTYPES, DType, dtype, dtypes_named, exact_int_text, find_dtype
 
 SIGNED = ["int1", "int2", "int4", "int8", "int16", "int32", "int64", "int128"]
 UNSIGNED = ["uint1", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64"]
@@ -343,16 +343,16 @@ def test_a_dtype_cannot_be_changed() -> None:
 
 
 def test_dtypes_of_reads_kinds_and_names_once_each() -> None:
-    assert dtypes_of("bool bool") == (dtype("bool"),)
-    assert [d.name for d in dtypes_of("complex")] == list(PARTS)
-    assert {d.name for d in dtypes_of("int")} == {*SIGNED, *UNSIGNED}
-    assert dtypes_of("i16 int16 f16") == (dtype("int16"), dtype("float16"))
-    assert dtypes_of("") == ()
+    assert dtypes_named("bool bool") == (dtype("bool"),)
+    assert [d.name for d in dtypes_named("complex")] == list(PARTS)
+    assert {d.name for d in dtypes_named("int")} == {*SIGNED, *UNSIGNED}
+    assert dtypes_named("i16 int16 f16") == (dtype("int16"), dtype("float16"))
+    assert dtypes_named("") == ()
 
 
 def test_dtypes_of_refuses_an_unknown_word() -> None:
     with pytest.raises(UsageError, match="floats"):
-        dtypes_of("int8 floats")
+        dtypes_named("int8 floats")
 
 
 @pytest.mark.parametrize(

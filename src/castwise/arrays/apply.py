@@ -58,7 +58,7 @@ from castwise.engine.lists import is_left_to_python
 from castwise.engine.plan import looks_at_values
 from castwise.engine.writes import as_computed, rebinds, takes_result
 from castwise.errors import PromotionError, UsageError
-from castwise.vocab.dtypes import DType, dtype, dtypes_of
+from castwise.vocab.dtypes import DType, dtype, dtypes_named
 from castwise.vocab.operands import value_class
 
 # An op that is ready to run: the casts of its operands, one computation, its result's cast.
@@ -206,7 +206,7 @@ def check_kernel(decision: Decision) -> None:
     device to device.
     """
     question = decision.question
-    if not decision.has_kernel and decision.compute not in dtypes_of(question.op.computes):
+    if not decision.has_kernel and decision.compute not in dtypes_named(question.op.computes):
         raise PromotionError(
             f"{question} is not defined in {question.dialect.name}: {' '.join(decision.notes)} "
             "Cast the operands to a dtype that it computes in."

@@ -27,7 +27,7 @@ from castwise.engine.ask import dialect_of_array
 from castwise.engine.writes import assigned_as, check_assignment, dtype_of_whole
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
 from castwise.rules.dialect import Dialect
-from castwise.vocab.dtypes import DType, dtype, dtypes_of
+from castwise.vocab.dtypes import DType, dtype, dtypes_named
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import check_dense, to_dtype
 from castwise.vocab.notation import describe
@@ -183,7 +183,7 @@ def _holding(numbers: list[int], own: DType, dialect: Dialect) -> DType:
     least, greatest = min(ints), max(ints)
     if (own.min <= least and greatest <= own.max) or least < _LEAST or greatest >= _BEYOND:
         return own
-    for other in dtypes_of(dialect.becomes.reads_ints):
+    for other in dtypes_named(dialect.becomes.reads_ints):
         is_wider = other.min <= own.min
         if other.min <= least and greatest <= other.max and (is_wider or least > own.max):
             return other

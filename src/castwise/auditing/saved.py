@@ -63,7 +63,7 @@ from castwise.auditing.records import (
 from castwise.auditing.rewriting import SITES_PER_FILE
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import CANONICAL
-from castwise.vocab.live import name_of_loaded, to_dtype
+from castwise.vocab.live import loaded_name, to_dtype
 
 # Converts a log to records, to be judged or saved.
 
@@ -254,7 +254,7 @@ def running_frameworks() -> dict[str, str]:
     Which recorded dialect answers for it is decided after the program: rules take time to load.
     """
     hooks = {found.hook for found in ARRAYS.values()}
-    return {hook.framework: name_of_loaded(hook.rules) for hook in hooks if hook.rules}
+    return {hook.framework: loaded_name(hook.rules) for hook in hooks if hook.rules}
 
 
 def _versions() -> dict[str, str]:

@@ -16,12 +16,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from castwise.catalog.releases import Nearest, laid_over, layers, nearest_of
+from castwise.catalog.releases import Nearest, laid_over, layers, nearest_version
 from castwise.errors import NearestVersionWarning, UsageError, did_you_mean
 from castwise.rules.checks import check
 from castwise.rules.dialect import EXAMPLES, VARIATIONS, Dialect, parse_options, shared
 from castwise.rules.messages import Messages
-from castwise.vocab.live import name_of_loaded
+from castwise.vocab.live import loaded_name
 
 FOLDER = "castwise.frameworks"
 
@@ -61,7 +61,7 @@ def nearest_named(name: str) -> Nearest:
     if not of_mode or head.endswith("@"):
         raise UsageError(f"unknown dialect {name[:80]!r}.{_hint(base, known)}")
     newest = next((d for d in of_mode if d.naming.is_newest), of_mode[0])
-    nearest = nearest_of(of_mode, base, version) if version else Nearest(newest)
+    nearest = nearest_version(of_mode, base, version) if version else Nearest(newest)
     if not options:
         return nearest
     return nearest._replace(dialect=nearest.dialect.vary(**options))
@@ -124,9 +124,9 @@ def definition(dialect: Dialect) -> str | dict[str, Any]:
     """What a dialect can be restored from: its name, or the whole content of a custom one."""
     from castwise.catalog import toml
 
-    content = toml.definition_of(dialect)
+    content = toml.dialect_content(dialect)
     try:
-        is_known = toml.definition_of(dialect_named(dialect.name)) == content
+        is_known = toml.dialect_content(dialect_named(dialect.name)) == content
     except UsageError:
         is_known = False
     return dialect.name if is_known else content
@@ -141,7 +141,7 @@ def defined(given: str | dict[str, Any]) -> Dialect:
 
     if isinstance(given, str):
         return dialect_named(given)
-    return toml.dialect_of(given, dialect_named)
+    return toml.dialect_from(given, dialect_named)
 
 
 @functools.lru_cache(maxsize=512)
@@ -246,7 +246,7 @@ def _files() -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=1)
-def messages_of_frameworks() -> tuple[Messages, ...]:
+def framework_messages() -> tuple[Messages, ...]:
     """What is known of all frameworks' errors."""
     modules = [importlib.import_module(f"{FOLDER}.{file}") for file in _files()]
     return tuple([module.MESSAGES for module in modules if hasattr(module, "MESSAGES")])
@@ -260,7 +260,7 @@ VARIABLE = "CASTWISE_DIALECT"  # the environment variable that names the default
 # What `use` chose; None outside every block.
 chosen_dialect: ContextVar[Dialect | None] = ContextVar("castwise dialect", default=None)
 # What `set_default` or the environment chose: one entry, or none before the first use.
-of_process: list[Dialect | None] = []
+process_default: list[Dialect | None] = []
 _forgetting: list[Callable[[], None]] = []
 
 
@@ -326,7 +326,7 @@ def set_default(dialect: str | Dialect | None) -> None:
 
     Raises UsageError for an unknown name.
     """
-    of_process[:] = [] if dialect is None else [to_dialect(dialect)]
+    process_default[:] = [] if dialect is None else [to_dialect(dialect)]
     for forget in _forgetting:
         forget()
 
@@ -341,9 +341,9 @@ def chosen_here() -> Dialect | None:
     chosen = chosen_dialect.get()
     if chosen is not None:
         return chosen
-    if not of_process:
-        of_process.append(_from_environment())
-    return of_process[0]
+    if not process_default:
+        process_default.append(_from_environment())
+    return process_default[0]
 
 
 def _from_environment() -> Dialect | None:
@@ -364,10 +364,10 @@ def current() -> Dialect:
 _OF_GPUS = ("cuda", "gpu")  # what modes that were recorded on a GPU are called
 
 
-def dialect_of_loaded(framework: str, *, is_on_gpu: bool = False) -> Nearest:
+def loaded_dialect(framework: str, *, is_on_gpu: bool = False) -> Nearest:
     """The dialect of a framework's version and mode here, with a note where its version is not
     recorded and the nearest one answers. A framework that is not loaded counts as the newest."""
-    name = name_of_loaded(framework)
+    name = loaded_name(framework)
     return nearest_on_gpu(name) if is_on_gpu else nearest_recorded(name)
 
 

@@ -77,13 +77,13 @@ def layer_lines(name: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     if not layers()[name].cells:
         return found  # it has no file
-    text = gzip.decompress(_folder().joinpath(file_of(name)).read_bytes()).decode()
+    text = gzip.decompress(_folder().joinpath(layer_file(name)).read_bytes()).decode()
     for line in text.splitlines():
         found.setdefault(line.partition("\t")[0], []).append(line)
     return found
 
 
-def file_of(name: str) -> str:
+def layer_file(name: str) -> str:
     """The file of a layer; not every system has files with a colon in their name."""
     return f"{re.sub('[:,=]', '-', name)}.tsv.gz"
 
@@ -153,7 +153,7 @@ class Nearest(NamedTuple):
     note: str = ""
 
 
-def nearest_of(known: Sequence[Dialect], asked: str, version: str) -> Nearest:
+def nearest_version(known: Sequence[Dialect], asked: str, version: str) -> Nearest:
     """The dialect among those of one framework and mode that is recorded from a version, or from
     the nearest one. `asked` is what messages call it: "torch@2.14".
 

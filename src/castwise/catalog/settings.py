@@ -79,7 +79,7 @@ def directories(start: Path) -> tuple[Path, ...]:
     return (start, *start.parents)
 
 
-def project_of(start: Path) -> Project | None:
+def find_project(start: Path) -> Project | None:
     """The nearest file, from a directory upwards, that has the table; None without one.
 
     Raises UsageError that names the file for an unknown key, a value of the wrong type, or a file
@@ -157,12 +157,12 @@ class Settings(NamedTuple):
     settings: tuple[Setting, ...]
 
 
-def settings_of(start: Path) -> Settings:
+def project_settings(start: Path) -> Settings:
     """The settings in a directory.
 
     Raises UsageError for a file or a variable that makes no sense.
     """
-    project = project_of(start)
+    project = find_project(start)
     found = tuple([_setting(key, project) for key in KEYS.values()])
     return Settings(project.file if project else None, directories(start), found)
 
@@ -174,7 +174,7 @@ def chosen_dialect(start: Path) -> str | None:
     """
     if os.environ.get(VARIABLE):
         return str(_setting(KEYS["dialect"], None).value)
-    found = _setting(KEYS["dialect"], project_of(start)).value
+    found = _setting(KEYS["dialect"], find_project(start)).value
     return None if found is None else str(found)
 
 

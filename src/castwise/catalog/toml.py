@@ -201,14 +201,14 @@ def load_dialect(path: str | Path, base_named: BaseNamed) -> Dialect:
     data = _parsed(file)
     token = _loading.set((*_loading.get(), file.resolve()))
     try:
-        return dialect_of(data, base_named)
+        return dialect_from(data, base_named)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     finally:
         _loading.reset(token)
 
 
-def dialect_of(data: dict[str, Any], base_named: BaseNamed) -> Dialect:
+def dialect_from(data: dict[str, Any], base_named: BaseNamed) -> Dialect:
     """The dialect that the content of a TOML file describes, checked.
 
     Raises UsageError where something in it is wrong.
@@ -219,7 +219,7 @@ def dialect_of(data: dict[str, Any], base_named: BaseNamed) -> Dialect:
     return shared(dialect)
 
 
-def definition_of(dialect: Dialect) -> dict[str, Any]:
+def dialect_content(dialect: Dialect) -> dict[str, Any]:
     """The content of a TOML file that defines the whole dialect, without a base."""
     content = _content(dialect)
     return {"name" if key == "framework" else key: value for key, value in content.items()}

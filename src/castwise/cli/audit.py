@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from castwise.auditing.records import DIFFERS, LOST
-from castwise.catalog.settings import KEYS, Project, project_of
+from castwise.catalog.settings import KEYS, Project, find_project
 from castwise.cli.options import WRONG_USAGE, complete_dialects, complete_ops
 from castwise.errors import UsageError
 from castwise.report.terminal import paint_for, paint_for_stdout, terminal_width
@@ -39,7 +39,7 @@ class ConfiguredCommand(click.Command):
         help_option = self.get_help_option(ctx)
         is_help = help_option is not None and given.get(str(help_option.name))
         is_off = given.get("no_config") or is_help
-        project = None if is_off else project_of(Path.cwd())
+        project = None if is_off else find_project(Path.cwd())
         if project is None:
             return super().parse_args(ctx, args)
         ctx.default_map = _defaults(self, given, project)

@@ -22,10 +22,10 @@ def config(as_json: bool) -> int:
     Example:
       castwise config --json
     """
-    from castwise.catalog.settings import settings_of
+    from castwise.catalog.settings import project_settings
     from castwise.report.doctor import settings_json, settings_text
 
-    found = settings_of(Path.cwd())
+    found = project_settings(Path.cwd())
     if as_json:
         echo_json(settings_json(found))
     else:

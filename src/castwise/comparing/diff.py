@@ -13,7 +13,7 @@ from castwise.engine.decide import decide
 from castwise.engine.decision import Question, Refusal
 from castwise.rules.dialect import Dialect
 from castwise.showing import quantity, repr_line
-from castwise.vocab.dtypes import DType, dtype, dtypes_of, weak_nodes_of
+from castwise.vocab.dtypes import DType, dtype, dtypes_named, weak_nodes
 from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import (
     Operand,
@@ -30,7 +30,7 @@ from castwise.vocab.ops import Op, ops
 # Python scalars of each kind, within the range of every dtype and beyond that of some.
 SCALARS = tuple(map(parse_operand, ("True", "1", "-1", "300", "1.5", "1e39", "1j")))
 REFUSED = "refused"
-_WEAK = dtypes_of("int32 int64 float32 float64 complex64 complex128")
+_WEAK = dtypes_named("int32 int64 float32 float64 complex64 complex128")
 _WRITING = ("arithmetic", "bits")  # families whose `x += y` is asked about
 
 
@@ -87,7 +87,7 @@ def _has_weak(dialect: Dialect, dtype: DType) -> bool:
     """Whether there are weak arrays of a dtype, and a node for them in the order."""
     if not dialect.has_weak_arrays or dtype not in dialect.dtypes:
         return False
-    return not set(weak_nodes_of(dtype)).isdisjoint(dialect.nodes)
+    return not set(weak_nodes(dtype)).isdisjoint(dialect.nodes)
 
 
 class PairAnswer(NamedTuple):

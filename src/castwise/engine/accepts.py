@@ -24,7 +24,7 @@ from castwise.engine.refusals import (
 )
 from castwise.engine.writes import takes_any
 from castwise.errors import UsageError
-from castwise.vocab.dtypes import KINDS, DType, dtype, weak_nodes_of
+from castwise.vocab.dtypes import KINDS, DType, dtype, weak_nodes
 from castwise.vocab.operands import UNDEFINED, Operand, Role, Scalar, scalar_text
 
 # The last operand of a power: whether it is accepted, and where only the base decides.
@@ -145,7 +145,7 @@ def check_known(plan: Plan, operand: Operand) -> None:
         raise Refusal(f"this dialect has no dtype {operand.dtype}", "Cast it to one it has.")
     if operand.is_weak and not plan.dialect.has_weak_arrays:
         raise UsageError(f"{operand}: {plan.dialect.name} has no weakly typed arrays.")
-    nodes = weak_nodes_of(operand.dtype) if operand.dtype and operand.is_weak else None
+    nodes = weak_nodes(operand.dtype) if operand.dtype and operand.is_weak else None
     if nodes is not None and plan.reach.bits.keys().isdisjoint(nodes):
         why = f"{plan.dialect.name} has no weakly typed {operand.dtype} arrays"
         raise UsageError(f"{operand}: {why}.")

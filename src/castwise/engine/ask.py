@@ -12,8 +12,8 @@ from castwise.catalog.dialects import (
     chosen_dialect,
     chosen_here,
     dialect_named,
-    dialect_of_loaded,
     dialects,
+    loaded_dialect,
     to_dialect,
     when_default_changes,
 )
@@ -26,14 +26,14 @@ from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import (
     GUEST,
-    framework_of,
     has_modes,
     has_own_dtypes,
     is_on_gpu,
     is_plain_array,
-    mode_of_loaded,
+    live_framework,
+    loaded_mode,
+    loaded_version,
     to_dtype,
-    version_of_loaded,
 )
 from castwise.vocab.notation import Expression, describe, describe_or_dtype, parse_expression
 from castwise.vocab.operands import UNDEFINED, Operand, Scalar, array_operand, plain_array
@@ -64,7 +64,7 @@ def dialect_chosen(
         return Chosen(chosen)
     operands = list(operands)
     found = {own.name: Chosen(own) for operand in operands if (own := _of_tensor(operand))}
-    others = [function_of, *map(framework_of, operands)]
+    others = [function_of, *map(live_framework, operands)]
     has_rules = found or any(other not in (None, GUEST) for other in others)
     for framework in dict.fromkeys(filter(None, others)):
         if framework != GUEST or framework == function_of or not has_rules:
@@ -81,8 +81,8 @@ def dialect_chosen(
 
 def dialect_of_array(thing: Any) -> Dialect | None:
     """The dialect that a live array follows; None for anything else."""
-    framework = framework_of(thing)
-    return dialect_of_loaded(framework, is_on_gpu=is_on_gpu(thing)).dialect if framework else None
+    framework = live_framework(thing)
+    return loaded_dialect(framework, is_on_gpu=is_on_gpu(thing)).dialect if framework else None
 
 
 def _of_tensor(operand: Any) -> Dialect | None:
@@ -93,8 +93,8 @@ def _of_tensor(operand: Any) -> Dialect | None:
 
 
 def _of_framework(framework: str, on_gpu: bool) -> Chosen:
-    found, note = dialect_of_loaded(framework, is_on_gpu=on_gpu)
-    version = version_of_loaded(framework)
+    found, note = loaded_dialect(framework, is_on_gpu=on_gpu)
+    version = loaded_version(framework)
     if note:
         return Chosen(found, f"The arrays are of {framework} {version}. {note}")
     named = f"{framework} {version}" if version else framework
@@ -559,7 +559,7 @@ def result_type(
         if type(found) is dict:
             found = found[type(a), type(b)]
         if type(found) is _ByMode:
-            found = found.answers[mode_of_loaded(found.framework)]
+            found = found.answers[loaded_mode(found.framework)]
         if type(found) is DType:
             return found
         known = found[0] if a.ndim and b.ndim else found[(not a.ndim) + 2 * (not b.ndim)]
@@ -587,7 +587,7 @@ def _asked(operands: tuple[Any, ...], chosen: str | Dialect | None) -> DType:
             place, key = _known.setdefault(key, {}), (type(a), type(b))
         if because and has_modes(dialect.framework):
             by_mode = place.setdefault(key, _ByMode(dialect.framework, {}))
-            place, key = by_mode.answers, mode_of_loaded(dialect.framework)
+            place, key = by_mode.answers, loaded_mode(dialect.framework)
         if not is_by_value and _is_same_at_every_rank(described, dialect, result):
             place[key] = result
         elif not is_by_value or (a.ndim and b.ndim):

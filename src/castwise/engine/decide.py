@@ -81,7 +81,7 @@ from castwise.engine.writes import (
     written_dtype,
 )
 from castwise.errors import UsageError
-from castwise.vocab.dtypes import DType, dtype, strong_twin, weak_nodes_of
+from castwise.vocab.dtypes import DType, dtype, strong_twin, weak_nodes
 from castwise.vocab.operands import UNDEFINED, Operand
 
 
@@ -334,7 +334,7 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
 
 def _converted(plan: Plan, common: DType, is_weak: bool) -> DType:
     """What the join becomes before the op computes; a weak one may have its own conversion."""
-    names = (*weak_nodes_of(common), common) if is_weak else (common,)
+    names = (*weak_nodes(common), common) if is_weak else (common,)
     return next(
         (plan.loops.converts[name] for name in names if name in plan.loops.converts), common
     )

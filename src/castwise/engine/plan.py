@@ -24,7 +24,7 @@ from castwise.rules.rule import (
     Weakness,
     Writes,
 )
-from castwise.vocab.dtypes import DType, dtype, dtypes_of
+from castwise.vocab.dtypes import DType, dtype, dtypes_named
 from castwise.vocab.ops import Op
 
 # Which dtype reaches which, and the first one that all operands reach.
@@ -294,7 +294,7 @@ def _joined_pairs(text: str) -> dict[frozenset[DType], DType]:
     joined: dict[frozenset[DType], DType] = {}
     for entry in filter(None, text.split(";")):
         pair, _, target = entry.partition("->")
-        first, second = (dtypes_of(words) for words in pair.split("+"))
+        first, second = (dtypes_named(words) for words in pair.split("+"))
         both = [frozenset((a, b)) for a in first for b in second]
         joined.update(dict.fromkeys(both, dtype(target.strip())))
     return joined
@@ -338,7 +338,7 @@ def _kinds(text: str) -> dict[DType, str]:
     kinds: dict[DType, str] = {}
     for entry in filter(None, text.split(";")):
         names, _, kind = entry.partition("->")
-        kinds.update(dict.fromkeys(dtypes_of(names), kind.strip()))
+        kinds.update(dict.fromkeys(dtypes_named(names), kind.strip()))
     return kinds
 
 
@@ -447,7 +447,7 @@ def _ops(text: str) -> dict[str, str]:
 
 
 def _dtypes(words: str | None) -> frozenset[DType]:
-    return frozenset(dtypes_of(words or ""))
+    return frozenset(dtypes_named(words or ""))
 
 
 def pairs(text: str, dialect: Dialect) -> Pairs:
@@ -530,7 +530,7 @@ def _chosen(rule: Rule, row: Op, name: str) -> Any:
 def _loops(rule: Rule, row: Op, dialect: Dialect, reach: Reach, form: str) -> Loops:
     becomes_float = _chosen(rule, row, "integers_become_float")
     converts = _converts(dialect, rule, becomes_float, _chosen(rule, row, "accumulates"))
-    computes = frozenset(dtypes_of(_chosen(rule, row, "computes"))) & frozenset(dialect.dtypes)
+    computes = frozenset(dtypes_named(_chosen(rule, row, "computes"))) & frozenset(dialect.dtypes)
     return Loops(
         computes=computes,
         mask=reach.mask(computes | frozenset(converts)),
@@ -557,7 +557,7 @@ def _no_kernel(dialect: Dialect, row: Op, form: str) -> frozenset[DType]:
         wanted.add("*")
     lists = dialect.no_kernel.items()
     listed = [dtypes for names, dtypes in lists if not wanted.isdisjoint(names.split())]
-    return frozenset(dtypes_of(" ".join(listed)))
+    return frozenset(dtypes_named(" ".join(listed)))
 
 
 @functools.lru_cache(maxsize=4096)

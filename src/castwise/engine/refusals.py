@@ -59,8 +59,8 @@ def way_out(given: Sequence[DType], known: Iterable[DType], rank: int = 0) -> st
 
     `known` are the dtypes to choose from, `rank` is the rank of the lowest kind that will do.
 
-    >>> from castwise.vocab.dtypes import dtypes_of
-    >>> print(way_out(dtypes_of("int32 float32"), dtypes_of("float")))
+    >>> from castwise.vocab.dtypes import dtypes_named
+    >>> print(way_out(dtypes_named("int32 float32"), dtypes_named("float")))
     Cast both: x.astype('float64').
     """
     highest = max([rank, *[d.rank for d in given]])

@@ -15,7 +15,7 @@ from castwise.engine.operands import is_held, is_weakly_typed, number_dtypes, ow
 from castwise.engine.plan import Plan, reach_of
 from castwise.engine.refusals import is_beyond, no_common_dtype, way_out
 from castwise.rules.dialect import Dialect
-from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_of, strong_twin, weak_nodes_of
+from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_named, strong_twin, weak_nodes
 from castwise.vocab.operands import Operand, Role, Scalar, array_operand, scalar_text
 
 # The join: the common dtype of some dtypes.
@@ -444,7 +444,7 @@ def _node(plan: Plan, operand: Operand, counts: Mapping[str, DType]) -> DType:
         return counts[operand.kind]
     if not is_weakly_typed(operand):
         return own_dtype(plan, operand)
-    nodes = weak_nodes_of(operand.dtype or plan.python[operand.kind])
+    nodes = weak_nodes(operand.dtype or plan.python[operand.kind])
     return next(node for node in nodes if node in plan.reach.bits)
 
 
@@ -541,7 +541,7 @@ def _fits_int64(value: Scalar | None) -> bool:
 # Only the values of numbers count. Arrays and 0-d arrays promote by the dialect's other rules.
 
 # What a number may count as; of one width the unsigned first.
-_CANDIDATES = dtypes_of(
+_CANDIDATES = dtypes_named(
     "uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 float32 float64 complex64 complex128"
 )
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from castwise.catalog.dialects import dialect_named, messages_of_frameworks
+from castwise.catalog.dialects import dialect_named, framework_messages
 from castwise.rules.messages import Message, Messages
 from castwise.vocab.dtypes import CANONICAL
 from castwise.vocab.ops import OPS, SYMBOLS
@@ -47,7 +47,7 @@ _KINDS = {"bool": "True", "int": "i*", "float": "f*", "complex": "c*"}
 @functools.lru_cache(maxsize=1)
 def traceback_data() -> Data:
     """All that a reader needs, ready for `json.dumps`."""
-    known = messages_of_frameworks()
+    known = framework_messages()
     return {
         "patterns": [_pattern(m, own.framework) for own in known for m in own.messages],
         "frameworks": {own.framework: _names(own) for own in known},

@@ -14,7 +14,7 @@ from castwise.arrays import fast_path
 from castwise.arrays.calls import common_dialect
 from castwise.arrays.tensor import Tensor, asarray
 from castwise.arrays.variable import Variable
-from castwise.catalog.dialects import of_process, to_dialect
+from castwise.catalog.dialects import process_default, to_dialect
 from castwise.graph.graph import Graph
 from castwise.graph.nodes import OtherNumbersError
 from castwise.graph.passes import simplify
@@ -254,7 +254,7 @@ class Compiled:
         return f"<compiled {getattr(self._fn, '__qualname__', self._fn)}>"
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        key: list[object] = [fast_path.context(), *of_process]
+        key: list[object] = [fast_path.context(), *process_default]
         given = []
         for argument in arguments:  # most calls: tensors and numbers, in a form that came before
             kind = type(argument)
@@ -278,7 +278,7 @@ class Compiled:
 
     def _called(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """The result for any arguments."""
-        key: list[object] = [fast_path.context(), *of_process]
+        key: list[object] = [fast_path.context(), *process_default]
         leaves: list[Any] = []
         for argument in arguments:
             read(argument, key, leaves)

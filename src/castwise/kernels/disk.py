@@ -36,7 +36,7 @@ def made(place: Path) -> Path:
     return place
 
 
-def key_of(*parts: str) -> str:
+def digest(*parts: str) -> str:
     """The name of a kernel with this text, made for this processor."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 

@@ -26,7 +26,6 @@ from castwise.kernels.program import (
     WIDEN,
     Lowered,
     Step,
-    number_of,
     stored_as,
 )
 from castwise.kernels.threads import fork_safe
@@ -70,19 +69,19 @@ class Text:
         return self.add(f"call {result} @{name}({given})")
 
 
-def type_of(held: DType) -> str:
+def value_type(held: DType) -> str:
     """The type of a value."""
     return _FLOATS[held.bits] if held.kind == "float" else f"i{held.bits}"
 
 
 def stored_type(held: DType) -> str:
     """The type of an element in memory."""
-    return "i8" if held is BOOL else type_of(stored_as(held))
+    return "i8" if held is BOOL else value_type(stored_as(held))
 
 
 def constant_text(step: Step) -> str:
     """A number as LLVM reads it: floats as the bits of a double."""
-    number = number_of(step)
+    number = step.number
     if step.dtype.kind != "float":
         return str(int(number))
     return f"0x{struct.pack('>d', float(number)).hex().upper()}"
@@ -98,8 +97,9 @@ def instruction(text: Text, step: Step, sources: Sequence[DType], given: Sequenc
     if does in _OTHERS:
         return _OTHERS[does](text, held, sources, given)
     if does in _UNARY:
-        return text.call(type_of(held), f"llvm.{_UNARY[does]}.f{held.bits}", type_of(held), given)
-    return text.add(f"{_arithmetic(does, held)} {type_of(held)} {', '.join(given)}")
+        kind = value_type(held)
+        return text.call(kind, f"llvm.{_UNARY[does]}.f{held.bits}", kind, given)
+    return text.add(f"{_arithmetic(does, held)} {value_type(held)} {', '.join(given)}")
 
 
 def _arithmetic(does: str, held: DType) -> str:
@@ -118,22 +118,22 @@ def _compared(text: Text, does: str, held: DType, given: Sequence[str]) -> str:
     else:
         sign = "" if does in ("eq", "ne") else "s" if held.is_signed else "u"
         word, compare = f"{sign}{does}", "icmp"
-    return text.add(f"{compare} {word} {type_of(held)} {', '.join(given)}")
+    return text.add(f"{compare} {word} {value_type(held)} {', '.join(given)}")
 
 
 def _selected(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    kind = type_of(held)
+    kind = value_type(held)
     return text.add(f"select i1 {given[0]}, {kind} {given[1]}, {kind} {given[2]}")
 
 
 def _bits(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    if type_of(sources[0]) == type_of(held):
+    if value_type(sources[0]) == value_type(held):
         return given[0]
-    return text.add(f"bitcast {type_of(sources[0])} {given[0]} to {type_of(held)}")
+    return text.add(f"bitcast {value_type(sources[0])} {given[0]} to {value_type(held)}")
 
 
 def _negated(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    return text.add(f"fneg {type_of(held)} {given[0]}")
+    return text.add(f"fneg {value_type(held)} {given[0]}")
 
 
 def _extreme(does: str) -> Callable[..., str]:
@@ -145,7 +145,7 @@ def _extreme(does: str) -> Callable[..., str]:
     order = "ogt" if does == "maximum" else "olt"
 
     def added(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-        kind, (one, other) = type_of(held), given
+        kind, (one, other) = value_type(held), given
         if held.kind == "float":
             is_one = text.add(f"fcmp {order} {kind} {one}, {other}")
             found = text.add(f"select i1 {is_one}, {kind} {one}, {kind} {other}")
@@ -159,16 +159,16 @@ def _extreme(does: str) -> Callable[..., str]:
 
 def _widened(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
     half = text.add(f"bitcast i16 {given[0]} to half")
-    return text.add(f"fpext half {half} to {type_of(held)}")
+    return text.add(f"fpext half {half} to {value_type(held)}")
 
 
 def _narrowed(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    half = text.add(f"fptrunc {type_of(sources[0])} {given[0]} to half")
+    half = text.add(f"fptrunc {value_type(sources[0])} {given[0]} to half")
     return text.add(f"bitcast half {half} to i16")
 
 
 def _converted(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    source, target = type_of(sources[0]), type_of(held)
+    source, target = value_type(sources[0]), value_type(held)
     if held.kind == sources[0].kind == "float":
         word = "fpext" if held.bits > sources[0].bits else "fptrunc"
     elif held.kind == "float":

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from castwise.kernels import disk
 from castwise.kernels.llvm import KNOWN_ON, Loaded, compiled, generated, host
-from castwise.kernels.program import FLOAT16, Layout, Lowered, Strides, layout_of
+from castwise.kernels.program import FLOAT16, Layout, Lowered, Strides, kernel_layout
 from castwise.kernels.threads import fork_safe, get_threads
 from castwise.vocab.architecture import architecture
 from castwise.vocab.dtypes import DType
@@ -282,7 +282,7 @@ class Native(NamedTuple):
 def native() -> Native:
     """The functions, compiled for this processor."""
     text = _TEXT.replace("PAUSE", _PAUSES.get(architecture(), ""))
-    name = disk.key_of(text, host().name)
+    name = disk.digest(text, host().name)
     kept = disk.read(name)
     code = Loaded(kept or compiled(text), "serve", "lead", "idle")
     if kept is None:
@@ -466,7 +466,7 @@ def launch_for(
     key = (program, shape, strides, get_threads())
     found = _launches.get(key)
     if found is None:
-        layout = layout_of(shape, strides, program.itemsizes)
+        layout = kernel_layout(shape, strides, program.itemsizes)
         if math.prod(layout.shape[:-_MOST_RANK]) > _MOST_PARTS:
             return None  # a library walks such arrays faster
         kernel = _kernel(program, layout.steps, min(len(layout.shape), _MOST_RANK), may_compile)
@@ -549,7 +549,7 @@ def _kernel(program: Lowered, steps: str, rank: int, may_compile: bool) -> Loade
         if key in _broken or (not may_compile and key in _not_on_disk):
             return None
     text = generated(program, steps, rank, host().processor)
-    name = disk.key_of(text, host().name)
+    name = disk.digest(text, host().name)
     code = disk.read(name)
     if code is None and not may_compile:
         _not_on_disk.add(key)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from castwise.vocab.dtypes import DType, dtype, dtypes_of
+from castwise.vocab.dtypes import DType, dtype, dtypes_named
 
 # What a step does. The arguments of a step are numbers of earlier steps.
 LOAD = "load"  # an element of an operand, whose number is the detail
@@ -36,7 +36,7 @@ FLOAT32, FLOAT64 = dtype("float32"), dtype("float64")
 _STORED_AS = {8: dtype("uint8"), 16: dtype("uint16")}
 # Dtypes that steps compute in; the elements of all others are stored as their bits.
 COMPUTED = frozenset(
-    dtypes_of("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64")
+    dtypes_named("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64")
 )
 
 
@@ -47,6 +47,17 @@ class Step(NamedTuple):
     dtype: DType
     arguments: tuple[int, ...] = ()
     detail: int | str | None = None  # a float is hexadecimal text
+
+    @property
+    def number(self) -> int | float:
+        """The number of a constant."""
+        assert self.detail is not None
+        return float.fromhex(self.detail) if isinstance(self.detail, str) else self.detail
+
+    def __str__(self) -> str:
+        detail = [] if self.detail is None else [repr(self.detail)]
+        given = ", ".join([f"%{n}" for n in self.arguments] + detail)
+        return f"{self.does} {self.dtype}({given})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,21 +110,10 @@ class Lowered:
         return is_watching or any(step.does == ALARM for step in self.steps)
 
     def __str__(self) -> str:
-        lines = [f"  %{n} = {_text(step)}" for n, step in enumerate(self.steps)]
+        lines = [f"  %{n} = {step}" for n, step in enumerate(self.steps)]
         given = ", ".join(map(str, self.operands))
         stored = ", ".join(f"%{n} as {d}" for n, d in zip(self.outputs, self.results, strict=True))
         return "\n".join([f"({given})", *lines, f"  store {stored}"])
-
-
-def _text(step: Step) -> str:
-    detail = [] if step.detail is None else [repr(step.detail)]
-    return f"{step.does} {step.dtype}({', '.join([f'%{n}' for n in step.arguments] + detail)})"
-
-
-def number_of(step: Step) -> int | float:
-    """The number of a constant."""
-    assert step.detail is not None
-    return float.fromhex(step.detail) if isinstance(step.detail, str) else step.detail
 
 
 def stored_as(held: DType) -> DType:
@@ -247,7 +247,7 @@ class Layout(NamedTuple):
 
 
 @functools.lru_cache(maxsize=1024)
-def layout_of(shape: tuple[int, ...], strides: Strides, itemsizes: tuple[int, ...]) -> Layout:
+def kernel_layout(shape: tuple[int, ...], strides: Strides, itemsizes: tuple[int, ...]) -> Layout:
     """The layout of arrays of one shape, each with its own strides (0 where it is broadcast). The
     first is the result, whose order counts most."""
     order = sorted(

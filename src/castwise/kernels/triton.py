@@ -32,8 +32,7 @@ from castwise.kernels.program import (
     Lowered,
     Step,
     Strides,
-    layout_of,
-    number_of,
+    kernel_layout,
     stored_as,
 )
 from castwise.vocab.dtypes import DType
@@ -56,7 +55,7 @@ _CALLS = {
 }  # fmt: skip
 
 
-def type_of(held: DType) -> str:
+def triton_type(held: DType) -> str:
     """The name of a dtype in Triton's language."""
     return "tl.int1" if held is BOOL else f"tl.{held}"
 
@@ -133,9 +132,9 @@ def _expression(step: Step, sources: Sequence[DType], given: Sequence[str]) -> s
     if does == CONSTANT:
         return _constant(step)
     if does == WIDEN:
-        return f"{given[0]}.to(tl.{step.detail}, bitcast=True).to({type_of(held)})"
+        return f"{given[0]}.to(tl.{step.detail}, bitcast=True).to({triton_type(held)})"
     if does == NARROW:
-        return f"{given[0]}.to(tl.{step.detail}).to({type_of(held)}, bitcast=True)"
+        return f"{given[0]}.to(tl.{step.detail}).to({triton_type(held)}, bitcast=True)"
     if does in _OTHERS:
         return _OTHERS[does](held, sources, given)
     if does in _CALLS:
@@ -145,13 +144,13 @@ def _expression(step: Step, sources: Sequence[DType], given: Sequence[str]) -> s
     if does == "div" and held is FLOAT32:
         return f"tl.div_rn({', '.join(given)})"  # the operator is an approximation
     found = f"({f' {_SYMBOLS[does]} '.join(given)})"
-    return found if does in COMPARE else f"{found}.to({type_of(held)})"
+    return found if does in COMPARE else f"{found}.to({triton_type(held)})"
 
 
 def _constant(step: Step) -> str:
-    number = number_of(step)
+    number = step.number
     text = repr(number) if math.isfinite(number) else f"float('{number}')"
-    return f"tl.full((1,), {text}, {type_of(step.dtype)})"
+    return f"tl.full((1,), {text}, {triton_type(step.dtype)})"
 
 
 def _converted(held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
@@ -159,13 +158,13 @@ def _converted(held: DType, sources: Sequence[DType], given: Sequence[str]) -> s
     (value,), (source,) = given, sources
     if held is FLOAT32 and source.kind == "int" and source.bits > held.mantissa_bits:
         # Without the sum, Triton casts an integer to a small float at once, and so rounds once.
-        return f"({value}.to({type_of(held)}) + 0.0)"
+        return f"({value}.to({triton_type(held)}) + 0.0)"
     if held.kind != "int" or source.kind != "float":
-        return f"{value}.to({type_of(held)})"
+        return f"{value}.to({triton_type(held)})"
     least, most = int(held.min), int(held.max)
-    whole = f"tl.where({value} != {value}, 0.0, {value}).to({type_of(held)})"
+    whole = f"tl.where({value} != {value}, 0.0, {value}).to({triton_type(held)})"
     for test, end in ((f"{value} >= {float(most + 1)!r}", most), (f"{value} < {least!r}.0", least)):
-        whole = f"tl.where({test}, tl.full((1,), {end}, {type_of(held)}), {whole})"
+        whole = f"tl.where({test}, tl.full((1,), {end}, {triton_type(held)}), {whole})"
     return whole
 
 
@@ -174,7 +173,7 @@ def _selected(held: DType, sources: Sequence[DType], given: Sequence[str]) -> st
 
 
 def _bits(held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    return f"{given[0]}.to({type_of(held)}, bitcast=True)"
+    return f"{given[0]}.to({triton_type(held)}, bitcast=True)"
 
 
 def _extreme(does: str) -> Callable[[DType, Sequence[DType], Sequence[str]], str]:
@@ -245,7 +244,7 @@ class Launch:
 
 @functools.lru_cache(maxsize=_MOST_LAUNCHES)
 def _launch(program: Lowered, shape: tuple[int, ...], strides: Strides) -> Launch:
-    layout = layout_of(shape, strides, program.itemsizes)
+    layout = kernel_layout(shape, strides, program.itemsizes)
     is_large = math.prod(shape) >= _LARGE
     return Launch(_kernel(program, layout.steps, len(layout.shape), is_large), layout, program)
 
@@ -285,7 +284,7 @@ def _named(held: DType) -> str:
 
 class _Kernel:
     def __init__(self, text: str) -> None:
-        name = f"<castwise kernel {disk.key_of(text)[:16]}>"
+        name = f"<castwise kernel {disk.digest(text)[:16]}>"
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         scope: dict[str, Any] = {"tl": tl, "__name__": "castwise.kernels.triton.generated"}
         exec(compile(text, name, "exec"), scope)

@@ -27,11 +27,11 @@ from castwise.drawing import (
     FAINT,
     INK,
     LETTER,
-    png_of,
     svg_box,
     svg_document,
     svg_hover,
     svg_text,
+    svg_to_png,
     text_width,
 )
 from castwise.report.page import card, page, picture
@@ -158,7 +158,7 @@ def distances_svg(found: DistancesData) -> str:
 
 def distances_png(found: DistancesData) -> bytes:
     """The SVG picture as PNG."""
-    return png_of(distances_svg(found))
+    return svg_to_png(distances_svg(found))
 
 
 def _most(found: DistancesData) -> float:

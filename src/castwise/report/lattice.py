@@ -10,13 +10,13 @@ from itertools import combinations
 from typing import NamedTuple
 
 from castwise.comparing.lattice import LatticeData, lattice_data
-from castwise.drawing import FAINT, INK, LETTER, png_of, shade, svg_box, svg_document, svg_text
+from castwise.drawing import FAINT, INK, LETTER, shade, svg_box, svg_document, svg_text, svg_to_png
 from castwise.report.page import card, faint, page, picture
 from castwise.report.terminal import Paint, plain
 from castwise.rules.dialect import Dialect
 from castwise.rules.rule import Rule
 from castwise.showing import quantity, repr_line
-from castwise.vocab.dtypes import DType, dtypes_of
+from castwise.vocab.dtypes import DType, dtypes_named
 
 # The positions of dtypes in a lattice's picture: layers by kind and width, few crossings.
 #
@@ -235,7 +235,7 @@ def legend(lattice: LatticeData, broken: str = "A broken arrow") -> list[str]:
 
 def only_absorbed_text(dialect: Dialect) -> str:
     """The dtypes that join only if one operand reaches the other, in words; "" if none do."""
-    foreign = set(dtypes_of(dialect.joining.only_absorbed))
+    foreign = set(dtypes_named(dialect.joining.only_absorbed))
     inside = [d.name for d in dialect.dtypes if d in foreign]
     outside = [d.name for d in dialect.dtypes if d not in foreign]
     if not inside:
@@ -279,7 +279,7 @@ def lattice_svg(lattice: LatticeData) -> str:
 
 def lattice_png(lattice: LatticeData) -> bytes:
     """The SVG picture as PNG."""
-    return png_of(lattice_svg(lattice))
+    return svg_to_png(lattice_svg(lattice))
 
 
 def _width(dtypes: tuple[DType, ...]) -> float:

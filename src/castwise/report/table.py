@@ -20,12 +20,12 @@ from castwise.drawing import (
     INK,
     LETTER,
     REFUSED,
-    png_of,
     shade,
     svg_box,
     svg_document,
     svg_hover,
     svg_text,
+    svg_to_png,
     text_width,
 )
 from castwise.engine.decision import Decision, answer_text
@@ -345,7 +345,7 @@ def table_svg(table: TableData) -> str:
 
 def table_png(table: TableData) -> bytes:
     """The SVG picture as PNG."""
-    return png_of(table_svg(table))
+    return svg_to_png(table_svg(table))
 
 
 def _columns(table: TableData) -> Iterator[_Column]:

@@ -35,7 +35,7 @@ from castwise.rules.rule import (
     Rule,
 )
 from castwise.rules.values import CHOICES, Values
-from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_of
+from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_named
 from castwise.vocab.ops import OPS, RESULTS
 
 _NUMBERS = (*KINDS, "wide int", "wrapped float", "wrapped complex")
@@ -58,12 +58,12 @@ def _check_dtypes(dialect: DialectData) -> None:
     becomes = dialect.becomes
     for text in (becomes.lifts, becomes.accumulates, becomes.truncates, becomes.caps):
         dialect.mapping(text)
-    dtypes_of(" ".join(dialect.naming.dtypes_of_casts.values()))
+    dtypes_named(" ".join(dialect.naming.dtypes_of_casts.values()))
     for kind, name in dialect.python.items():
         _check_name(kind, _NUMBERS, "a kind of Python number")
         if dtype(name) not in dialect.dtypes:
             raise UsageError(f"a Python {kind} is {name}, which is not in order.")
-    dtypes_of(dialect.joining.apart.replace("/", " "))
+    dtypes_named(dialect.joining.apart.replace("/", " "))
     if not dialect.casts_as:
         _check_name(dialect.casts, OUTPUTS, "a rule of can_cast")
     _check_name(dialect.joining.weak_arrays, WEAK_ARRAYS, "a choice for weak_arrays")
@@ -96,7 +96,7 @@ def _check_edges(dialect: DialectData) -> None:
             raise UsageError(f"{source} reaches {target}, which comes before it in order.")
     joined = {end for edge in edges for end in edge[:2]}
     for node in place:
-        if node not in joined and node not in dtypes_of(dialect.joining.alone):
+        if node not in joined and node not in dtypes_named(dialect.joining.alone):
             raise UsageError(
                 f"{node} is unreachable: it has no edge to or from another dtype. Give it one in"
                 " reaches, or list it in alone."
@@ -128,7 +128,7 @@ def _check_key(names: str) -> None:
 
 def _check_rule(dialect: DialectData, names: str, rule: Rule) -> None:
     for field in _of_dtypes(rule):
-        dtypes_of(field or "")
+        dtypes_named(field or "")
     for field in _mappings(rule):
         dialect.mapping(field or "")
     _check_condition(rule.accepts.condition or Condition(), names)
@@ -189,7 +189,7 @@ def _choices(rule: Rule) -> Iterator[tuple[str | None, Iterable[str]]]:
 
 
 def _check_condition(condition: Condition, names: str) -> None:
-    dtypes_of(f"{condition.arrays} {condition.numpy}")
+    dtypes_named(f"{condition.arrays} {condition.numpy}")
     for kind in condition.numbers.split():
         _check_name(kind, KINDS, "a kind of Python number")
     _check_name(condition.otherwise, MISSING, f"a choice for {names}")

@@ -16,7 +16,7 @@ from castwise.errors import UsageError, did_you_mean
 from castwise.rules.rule import Arrays, Numbers, Rule, combined
 from castwise.rules.values import Values
 from castwise.showing import Shown, repr_line
-from castwise.vocab.dtypes import DType, dtype, dtypes_of
+from castwise.vocab.dtypes import DType, dtype, dtypes_named
 from castwise.vocab.ops import OPS, Op, known_op
 
 # The parts of a dialect: what holds for every op, by subject.
@@ -154,14 +154,14 @@ class DialectData(_Referable):
     @property
     def nodes(self) -> tuple[DType, ...]:
         """Its dtypes and the nodes of its weakly typed operands, in its own order."""
-        return dtypes_of(self.order)
+        return dtypes_named(self.order)
 
     @property
     def dtypes(self) -> tuple[DType, ...]:
         """The dtypes it has, in its own order."""
         lacks = self.evidence.lacks.split()
         known = [node for node in self.nodes if not node.is_weak and node.name not in lacks]
-        return (*known, *dtypes_of(self.evidence.has))
+        return (*known, *dtypes_named(self.evidence.has))
 
     @property
     def casts_as(self) -> str:
@@ -203,7 +203,7 @@ def parse_edges(text: str, dtypes: tuple[DType, ...]) -> tuple[tuple[DType, DTyp
 
 def _members(words: str, dtypes: tuple[DType, ...]) -> list[DType]:
     """The dtypes that a list of kinds and names means, only those of the dialect."""
-    named = dtypes_of(words)
+    named = dtypes_named(words)
     return [d for d in named if d in dtypes or d.name in words.split()]
 
 

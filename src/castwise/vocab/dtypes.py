@@ -230,7 +230,7 @@ DTYPES: tuple[DType, ...] = tuple(_TYPES.values())
 CANONICAL = frozenset(_TYPES)
 
 
-def _weak_nodes() -> dict[str, DType]:
+def _weak_rows() -> dict[str, DType]:
     """`int*` for every weak integer, `int32*` for the weak int32, and so on.
 
     A dialect's order may have either: frameworks differ in whether a weak dtype has a width.
@@ -240,7 +240,7 @@ def _weak_nodes() -> dict[str, DType]:
     return {node.name: node for node in (*kinds, *twins)}
 
 
-_WEAK = _weak_nodes()
+_WEAK = _weak_rows()
 
 
 def strong_twin(node: DType) -> DType | None:
@@ -257,10 +257,10 @@ def weak_node(name: str) -> DType:
     return _WEAK[f"{name}*"]
 
 
-def weak_nodes_of(dtype: DType) -> tuple[DType, ...]:
+def weak_nodes(dtype: DType) -> tuple[DType, ...]:
     """The possible nodes of a weak array of a dtype: its own, or its kind's; no bool is weak.
 
-    >>> weak_nodes_of(dtype("int32")), weak_nodes_of(dtype("bool"))
+    >>> weak_nodes(dtype("int32")), weak_nodes(dtype("bool"))
     ((int32*, int*), ())
     """
     return tuple([_WEAK[name] for name in (f"{dtype.name}*", f"{dtype.kind}*") if name in _WEAK])
@@ -310,10 +310,10 @@ def dtype(name: str) -> DType:
 
 
 @functools.lru_cache(maxsize=4096)
-def dtypes_of(names: str) -> tuple[DType, ...]:
+def dtypes_named(names: str) -> tuple[DType, ...]:
     """The dtypes of a list of names or kinds, in the order of the rows within a kind.
 
-    >>> dtypes_of("bool float16 complex")
+    >>> dtypes_named("bool float16 complex")
     (bool, float16, complex32, bcomplex32, complex64, complex128)
     """
     found: dict[DType, None] = {}

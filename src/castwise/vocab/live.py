@@ -21,7 +21,7 @@ from castwise.vocab.spellings import (
     live_names,
     make_known,
     out_of_scope,
-    readings_of,
+    word_readings,
 )
 
 Reader: TypeAlias = Callable[[Any], Operand]
@@ -47,7 +47,7 @@ def spelled_dtype(name: str) -> DType:
 
 def _word(name: str) -> str | None:
     """The dtype that every framework with such a word means by it; None where none has it."""
-    readings = {} if find_dtype(name) else readings_of(name)
+    readings = {} if find_dtype(name) else word_readings(name)
     if len(readings) > 1:
         texts = [f"{meant} in {' and '.join(owners)}" for meant, owners in readings.items()]
         raise UsageError(f"{name!r} has several readings: {', '.join(texts)}. Write one of these.")
@@ -104,7 +104,7 @@ def read_live(thing: Any) -> Operand | None:
     return None if reader is None else reader(thing)
 
 
-def framework_of(thing: Any) -> str | None:
+def live_framework(thing: Any) -> str | None:
     """The framework whose rules a live array, NumPy scalar or dtype object follows; None where it
     is none of these, or belongs to castwise.
 
@@ -118,7 +118,7 @@ def framework_of(thing: Any) -> str | None:
     return _frameworks[kind]
 
 
-def module_of(framework: str) -> str:
+def framework_module(framework: str) -> str:
     """The module that a framework's arrays are from."""
     if framework in _FOLLOWS:
         return framework
@@ -313,20 +313,20 @@ def is_on_gpu(thing: Any) -> bool:
 # this imports no rules.
 
 
-def name_of_loaded(framework: str) -> str:
+def loaded_name(framework: str) -> str:
     """A framework with its version and mode here, as a dialect is named: torch@2.13.0."""
-    version, mode = version_of_loaded(framework), mode_of_loaded(framework)
+    version, mode = loaded_version(framework), loaded_mode(framework)
     return framework + (f"@{version}" if version else "") + (f":{mode}" if mode else "")
 
 
-def version_of_loaded(framework: str) -> str:
+def loaded_version(framework: str) -> str:
     """The version of a loaded framework; nothing where it is not loaded or names none."""
-    return str(getattr(sys.modules.get(module_of(framework)), "__version__", ""))
+    return str(getattr(sys.modules.get(framework_module(framework)), "__version__", ""))
 
 
-def mode_of_loaded(framework: str) -> str:
+def loaded_mode(framework: str) -> str:
     """The mode that a loaded framework is in now, as a dialect's name has it."""
-    module, mode = sys.modules.get(module_of(framework)), _MODES.get(framework)
+    module, mode = sys.modules.get(framework_module(framework)), _MODES.get(framework)
     return mode(module) if module is not None and mode is not None else ""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
 from castwise.showing import repr_line
-from castwise.vocab.dtypes import dtypes_of, find_dtype
+from castwise.vocab.dtypes import dtypes_named, find_dtype
 from castwise.vocab.operands import Operand
 
 # The parts of an op's row: how it is called, its switches, and what it has to do with shapes.
@@ -446,7 +446,7 @@ def _spread(operands: object) -> tuple[int, int]:
 
 
 def _check(row: Op) -> None:
-    if not isinstance(row.computes, str) or not dtypes_of(row.computes):
+    if not isinstance(row.computes, str) or not dtypes_named(row.computes):
         raise UsageError(f"computes names kinds or dtypes, 'int float', not {row.computes!r}.")
     lowest = row.switches.lowest_per_input
     if not isinstance(lowest, tuple) or len(lowest) > row.arity[1]:

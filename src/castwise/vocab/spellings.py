@@ -135,12 +135,12 @@ def is_prefix(text: str) -> bool:
     return text in SPELLINGS
 
 
-def readings_of(word: str) -> dict[str, list[str]]:
+def word_readings(word: str) -> dict[str, list[str]]:
     """The dtypes that a word without a prefix may mean, and who reads it so.
 
-    >>> readings_of("half")
+    >>> word_readings("half")
     {'float16': ['torch', 'NumPy', 'tinygrad']}
-    >>> readings_of("float")
+    >>> word_readings("float")
     {'float32': ['torch', 'tinygrad'], 'float64': ['NumPy']}
     """
     found: dict[str, list[str]] = {}

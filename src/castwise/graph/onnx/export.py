@@ -32,7 +32,7 @@ from castwise.graph.onnx.stand_ins import new_writer
 from castwise.graph.onnx.writer import BOOL, Value, Writer, called
 from castwise.graph.passes import with_kernels_written_out
 from castwise.graph.program import CAST, CONSTANT, INPUT, Node, Program, node_names
-from castwise.vocab.dtypes import dtype, dtypes_of
+from castwise.vocab.dtypes import dtype, dtypes_named
 from castwise.vocab.ops import known_op
 
 # Each op of castwise in ONNX: as one of its ops, or composed of several.
@@ -248,7 +248,7 @@ def write_op(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> 
 
 def _is_of_floats(name: str) -> bool:
     row = known_op(name)
-    return row is not None and not {"bool", "int"} & {d.kind for d in dtypes_of(row.computes)}
+    return row is not None and not {"bool", "int"} & {d.kind for d in dtypes_named(row.computes)}
 
 
 def _chosen_function(name: str, main: Value) -> tuple[Written, bool]:

@@ -19,7 +19,7 @@ from castwise.engine.decision import HAZARDS, Cast, Decision, Question, cast_tex
 from castwise.engine.plan import Plan, looks_at_values, plan_of
 from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect, rule_for
-from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_of, weak_nodes_of
+from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_named, weak_nodes
 from castwise.vocab.operands import (
     EXACT_VALUES,
     VALUE_BOUNDS,
@@ -148,11 +148,11 @@ def marked(op: Op) -> Op:
 # Where the size of an array stands in a sentence. No framework's text has these letters.
 SIZES = ("\ue000", "\ue001", "\ue002")
 # The dtypes of NumPy arrays and scalars that other frameworks are asked with.
-_NUMPY_ARRAYS = dtypes_of("bool uint8 int32 int64 float16 float32 float64 complex64 complex128")
-NUMPY_SCALARS = dtypes_of("bool int32 int64 float32 float64 complex128")
+_NUMPY_ARRAYS = dtypes_named("bool uint8 int32 int64 float16 float32 float64 complex64 complex128")
+NUMPY_SCALARS = dtypes_named("bool int32 int64 float32 float64 complex128")
 # The dtypes that ops of three operands are asked with.
-COMMON_DTYPES = dtypes_of("bool uint8 int32 int64 float16 bfloat16 float32 float64 complex64")
-_WEAK = dtypes_of("int32 int64 float32 float64 complex64 complex128")
+COMMON_DTYPES = dtypes_named("bool uint8 int32 int64 float16 bfloat16 float32 float64 complex64")
+_WEAK = dtypes_named("int32 int64 float32 float64 complex64 complex128")
 _BEYOND_FLOATS = 10**309  # which only a Python int reaches
 
 
@@ -215,7 +215,7 @@ def weak_dtypes(dialect: Dialect) -> list[DType]:
     if not dialect.has_weak_arrays:
         return []
     own, nodes = dialect.dtypes, set(dialect.nodes)
-    return [d for d in _WEAK if d in own and not nodes.isdisjoint(weak_nodes_of(d))]
+    return [d for d in _WEAK if d in own and not nodes.isdisjoint(weak_nodes(d))]
 
 
 def numpy_array_kinds() -> list[Kind]:
