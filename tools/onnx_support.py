@@ -12,8 +12,7 @@ from castwise.graph.onnx.runtimes import ONNX_NAMES, LackingError, runtime_loads
 from castwise.graph.onnx.stand_ins import new_writer
 from castwise.graph.onnx.writer import Value
 from castwise.graph.program import CAST, INPUT, Node, Program, Shape, Slot
-from castwise.graph.recording import recording_under
-from castwise.graph.traced import Traced
+from castwise.graph.recording import Traced, recording_backend
 from castwise.vocab.dtypes import DTYPES, DType, dtype, dtypes_named
 from castwise.vocab.ops import OPS, op
 
@@ -40,7 +39,7 @@ def one_op_program(
         inputs.append(Node(INPUT, (), entered, shape, name=_NAMES[place]))
         given.append(_cast(inputs[-1], wanted))
     arrays = [Traced(node) for node in given]
-    function = recording_under(dialect).function(name, held)
+    function = recording_backend(dialect).function(name, held)
     assert function is not None  # the recording backend has all ops
     said = dict(options or {})
     made = function(arrays, **said) if row.family == "joining" else function(*arrays, **said)

@@ -22,8 +22,8 @@ import castwise as cw
 import castwise.array_api as xp
 import cells
 from castwise.arrays.backend import backend_named
-from castwise.graph.layouts import LAYOUT_OPS
 from castwise.graph.onnx.indexing import LAYOUTS as IN_ONNX
+from castwise.graph.recording import LAYOUT_OPS
 from castwise.graph.saving import VERSION
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import castwise as cw
 import castwise.array_api as xp
-from castwise.graph.sizes import is_natural, known_size, terms_of, text_of
+from castwise.graph.sizes import is_natural, known_size, size_terms, terms_text
 
 ATOMS = st.one_of(st.sampled_from(("n", "m")), st.integers(0, 9).map(str))
 SUMS = st.recursive(
@@ -28,12 +28,12 @@ SUMS = st.recursive(
 
 @given(SUMS, st.integers(0, 30), st.integers(0, 30))
 def test_a_size_is_what_python_makes_of_its_text(text: str, n: int, m: int) -> None:
-    terms = terms_of(text)
+    terms = size_terms(text)
     assume(is_natural(terms))
-    size, wanted = text_of(terms), eval(text, {"n": n, "m": m})
+    size, wanted = terms_text(terms), eval(text, {"n": n, "m": m})
     assert wanted >= 0
     assert known_size(size, {"n": n, "m": m}) == wanted
-    assert text_of(terms_of(size)) == size
+    assert terms_text(size_terms(size)) == size
 
 
 @pytest.mark.parametrize(
@@ -48,13 +48,13 @@ def test_a_size_is_what_python_makes_of_its_text(text: str, n: int, m: int) -> N
     ],
 )
 def test_equal_sizes_have_equal_texts(one: str, other: str) -> None:
-    assert text_of(terms_of(one)) == text_of(terms_of(other))
+    assert terms_text(size_terms(one)) == terms_text(size_terms(other))
 
 
 @pytest.mark.parametrize("text", ["", "n+", "n n", "(n", "n)", "n//0", "n//m", "n/2", "n**2", "é"])
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(cw.UsageError, match="as a size"):
-        terms_of(text)
+        size_terms(text)
 
 
 def halves(x: Any) -> Any:

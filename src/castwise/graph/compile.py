@@ -16,8 +16,8 @@ from castwise.arrays.tensor import Tensor, asarray
 from castwise.arrays.variable import Variable
 from castwise.catalog.dialects import process_default, to_dialect
 from castwise.graph.graph import Graph
-from castwise.graph.nodes import OtherNumbersError
 from castwise.graph.passes import simplify
+from castwise.graph.plan import OtherNumbersError
 from castwise.graph.program import Slot, filled, sequence_like
 from castwise.graph.run import Ready, is_as_traced
 from castwise.graph.trace import Variant, trace, traced
@@ -176,7 +176,7 @@ def signature_of(
 ) -> Signature:
     """The signature of parameters whose slots have these values."""
     keys = [
-        (isinstance(leaf, Variable), spec_of(leaf)) if isinstance(leaf, Tensor) else type(leaf)
+        (isinstance(leaf, Variable), tensor_spec(leaf)) if isinstance(leaf, Tensor) else type(leaf)
         for leaf in leaves
     ]
     return Signature(
@@ -189,7 +189,7 @@ def signature_of(
     )
 
 
-def spec_of(tensor: Tensor) -> Operand:
+def tensor_spec(tensor: Tensor) -> Operand:
     """The dtype and shape that a function is traced for."""
     return array_operand(tensor.dtype, tensor.shape, is_weak=tensor.weak_type)
 
@@ -352,8 +352,8 @@ class Compiled:
     def _make_direct(self, known: _Known, ready: Ready) -> None:
         """Lets the next calls of a form find a graph at once, if they need nothing else."""
         key = known.key
-        if key is not None and self._known.get(key) is known and ready.of_list is not None:
-            run = self._by_numbers(known) if known.signature.numbers else ready.of_list
+        if key is not None and self._known.get(key) is known and ready.direct is not None:
+            run = self._by_numbers(known) if known.signature.numbers else ready.direct
             self._direct[key] = run
 
     def _by_numbers(self, known: _Known) -> Callable[[list[Any]], Any]:
@@ -364,8 +364,8 @@ class Compiled:
         def run(given: list[Any]) -> Any:
             for ready in known.ready.get(signature.number_key(given, reads.places), ()):
                 try:
-                    if ready.of_list is not None:
-                        return ready.of_list([given[n] for n in order])
+                    if ready.direct is not None:
+                        return ready.direct([given[n] for n in order])
                 except OtherNumbersError:
                     continue
             return NotImplemented
@@ -404,7 +404,7 @@ class Compiled:
         called.__name__ = getattr(self._fn, "__name__", "compiled")
         called.__wrapped__ = self._fn  # type: ignore[attr-defined]  # where state has its names
         specs = {signature.names[n]: leaves[n] for n in arrays}
-        specs = {n: t if isinstance(t, Variable) else spec_of(t) for n, t in specs.items()}
+        specs = {n: t if isinstance(t, Variable) else tensor_spec(t) for n, t in specs.items()}
         return simplify(trace(called, dialect=signature.dialect, **specs)).graph
 
 

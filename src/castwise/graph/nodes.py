@@ -1,25 +1,35 @@
-"""What a node does: the function that computes it, the same one that eager tensors use."""
+"""What nodes compute: one alone, with the function that eager tensors use, or a region at once.
+
+A region is a group of elementwise nodes that depend on each other, with nothing between them that
+must run alone.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
-from castwise.arrays.backend import Backend, Kind
-from castwise.arrays.calls import TracedNumber
+from castwise.arrays import fusing
+from castwise.arrays.backend import Backend, RunsRegions
+from castwise.arrays.backend import Region as BackendRegion
+from castwise.arrays.casting import cast_under
 from castwise.arrays.functions import LIKE, Function, function_for
+from castwise.arrays.fusing import FusedProgram, check_values, finished, guarded, tried
 from castwise.arrays.steps import Entry, Steps, entry_cast, quieted, running_unchecked
-from castwise.arrays.tensor import Tensor
 from castwise.arrays.values import adapted
 from castwise.errors import UsageError
-from castwise.graph.program import CAST, Node, given_numbers, in_order, with_given
+from castwise.graph.program import CAST, CONSTANT, Node, Program, given_numbers, with_given
 from castwise.graph.sizes import Size, known_size
+from castwise.kernels.emitter import Traits
+from castwise.kernels.ops import LOWERED_OPS
+from castwise.kernels.program import Lowered, NotLoweredError, Value, Writer
 from castwise.rules.values import Values
-from castwise.vocab.operands import Scalar, value_class
-from castwise.vocab.ops import Op, op
+from castwise.vocab.ops import Op, known_op, op
+
+# One node.
 
 
 def computation(node: Node, backend: Backend, rules: Values) -> Function:
@@ -46,12 +56,12 @@ def computation(node: Node, backend: Backend, rules: Values) -> Function:
 
 def needs_sizes(node: Node) -> bool:
     """Whether a node depends on symbolic sizes, which are known only when the program runs."""
-    if node.compute is not None and row_of(node).compute:
+    if node.compute is not None and op_row(node).compute:
         return any(isinstance(size, str) for size in node.shape)
     return node.compute is None and _has_sizes(node.options)
 
 
-def row_of(node: Node) -> Op:
+def op_row(node: Node) -> Op:
     """The row of a node's op."""
     return op(LIKE.get(node.op, node.op))
 
@@ -61,7 +71,7 @@ def whole_with_casts(
 ) -> Function | None:
     """A function that casts some inputs of an elementwise op while it computes, if the backend has
     one. `casts` has the value that each of these inputs casts."""
-    made, row = running_unchecked(backend), row_of(node)
+    made, row = running_unchecked(backend), op_row(node)
     is_elementwise = "." not in node.op and row.keeps_shape and row.family != "declared"
     if made is None or not is_elementwise or node.options or node.part is not None:
         return None
@@ -87,7 +97,7 @@ Call = Callable[[Mapping[str, int], Mapping[str, Any]], Function]
 
 def _op_function(node: Node, backend: Backend, rules: Values) -> Call:
     """A function of sizes and options that gives the function of an op on arrays."""
-    row = row_of(node)
+    row = op_row(node)
     if row.compute:
         kernel = row.compute
 
@@ -161,165 +171,264 @@ def _with_known(option: Any, sizes: Mapping[str, int]) -> Any:
     return option
 
 
-# Number arguments in a plan: arithmetic with them, their classes, and their arrays.
+# A program in regions.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
-    """The number arguments of a program: how many, and which constants are computed from them."""
+class Region:
+    """Nodes that run at once: what they take from outside, and what others take. All outputs have
+    one shape."""
 
-    count: int
-    nodes: Mapping[Node, TracedNumber]
-
-
-class OtherNumbersError(Exception):
-    """Raised by a plan for numbers that need another trace."""
+    nodes: tuple[Node, ...]
+    inputs: tuple[Node, ...]
+    outputs: tuple[Node, ...]
 
 
-def with_parts(number: TracedNumber) -> list[TracedNumber]:
-    """A number and all that it is computed from, each after its own parts."""
-    return in_order([number], lambda n: [part for part in n.inputs if type(part) is TracedNumber])
+def in_stages(
+    program: Program, is_taken: Callable[[Node], bool], *, fewest: int = 1, of_one_shape: bool
+) -> list[Node | Region]:
+    """The nodes of a program, each after what it needs; those that are taken are in regions of at
+    least so many nodes, all of one shape if that is needed.
 
-
-def arithmetic(function: Function) -> Function:
-    """A function of numbers. Where it raises, so does the function that was traced, perhaps only to
-    go on: another trace is needed."""
-
-    def computed(*numbers: Scalar) -> Any:
-        try:
-            return function(*numbers)
-        except Exception as error:
-            raise OtherNumbersError from error
-
-    return computed
-
-
-def checker(number: TracedNumber) -> Function:
-    """A function that gives a number unchanged, if decisions about it are those of the trace."""
-    expected = value_class(number.traced_value)
-
-    def checked(value: Scalar) -> Scalar:
-        if value_class(value) != expected:
-            raise OtherNumbersError
-        return value
-
-    return checked
-
-
-def number_maker(node: Node, backend: Backend) -> Function:
-    """A function that makes the array of a constant from its number."""
-    return lambda value: in_node_dtype(backend.number(value, node.dtype), node, backend)
-
-
-def operand_maker(node: Node, backend: Backend, *, keeps: bool) -> Function:
-    """A function that makes what the backend computes with from a number, for a constant that is
-    nothing but an operand. With `keeps` it makes it once while the same number comes."""
-    make, target = backend.number, node.dtype
-    if not keeps:
-        return lambda value: make(value, target)
-    last: tuple[Any, Any] = (object(), None)
-
-    def made(value: Scalar) -> Any:
-        nonlocal last
-        number, kept = last
-        is_same = type(number) is float is type(value) and number == value != 0  # not -0.0 for 0.0
-        if not is_same and number is not value:
-            kept = make(value, target)
-            last = (value, kept)
-        return kept
-
-    return made
-
-
-# The steps of a plan, written out as one Python function: a loop over them would cost more than
-# the calls that it makes.
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """A call of a function on values, by their numbers, which gives a new value."""
-
-    function: Function
-    inputs: tuple[int, ...]
-    output: int
-    node: Node | None = None  # whose dtype the result gets; None: it has no dtype, or the right one
-    takes_sizes: bool = False  # the symbolic sizes come before the values
-
-
-class Written:
-    """The steps of a plan as Python source, and what it calls.
-
-    Each value is dropped as soon as no step needs it.
+    A node is one stage after the taken nodes that it needs if it is not taken itself, so that no
+    part of a region waits for something outside that needs another part of it.
     """
-
-    def __init__(
-        self,
-        arguments: Sequence[int],
-        steps: Sequence[Step],
-        outputs: Sequence[int],
-        constants: Mapping[int, Any],
-        backend: Backend,
-    ) -> None:
-        self._arguments, self._outputs = _listed(arguments), _listed(outputs)
-        self._names: dict[str, Any] = {f"v{n}": value for n, value in constants.items()}
-        self._lines: list[str] = []
-        last = _last_uses(steps, {*outputs, *arguments, *constants})
-        for place, (step, done) in enumerate(zip(steps, last, strict=True)):
-            call = f"f{place}"
-            ensured = step.node and _ensured(call, step, self._names, backend)
-            self._names[call] = ensured or step.function
-            sizes = "sizes, " if step.takes_sizes else ""
-            self._lines.append(f"v{step.output} = {call}({sizes}{_listed(step.inputs)})")
-            if done and place < len(steps) - 1:
-                self._lines.append(f"del {_listed(done)}")
-
-    def of_sizes(self) -> Callable[..., tuple[Any, ...]]:
-        """A function of the symbolic sizes and the arguments, which returns the outputs."""
-        return self._function(f"sizes, {self._arguments}", [], [f"return ({self._outputs})"])
-
-    def of_list(self, kind: Kind) -> Callable[[Sequence[Any]], Tensor]:
-        """A function of the arguments in a list, for a program without symbolic sizes and with one
-        output, which it returns as a tensor. No trace is notified."""
-        self._names.update(new=object.__new__, tensor=Tensor, kind=kind, sizes={})
-        before = [f"{self._arguments} = given"] if self._arguments else []
-        after = ["made = new(tensor)", f"made._array, = {self._outputs}", "made._kind = kind"]
-        return self._function("given", before, [*after, "return made"])
-
-    def _function(self, takes: str, before: list[str], after: list[str]) -> Callable[..., Any]:
-        lines = [f"def run({takes}):", *before, *self._lines, *after]
-        names = self._names
-        exec(compile("\n ".join(lines), "<plan of a graph>", "exec"), names)
-        found: Callable[..., Any] = names.pop("run")
-        return found
+    nodes = program.nodes
+    stages: dict[Node, int] = {}
+    taken: set[Node] = set()
+    for node in nodes:
+        if is_taken(node):
+            taken.add(node)
+        waits = node not in taken
+        stages[node] = max([stages[n] + (waits and n in taken) for n in node.inputs] or [0])
+    groups = _connected([node for node in nodes if node in taken], stages, of_one_shape)
+    groups = [group for group in groups if len(group) >= fewest]
+    regions = [
+        region for group in groups for region in _regions(group, nodes, set(program.results))
+    ]
+    inside = {node for group in groups for node in group}
+    found: list[Node | Region] = []
+    for stage in range(max(stages.values(), default=0) + 1):
+        here = [node for node in nodes if stages[node] == stage and node not in inside]
+        found += [node for node in here if node not in taken]
+        found += _ordered(
+            [r for r in regions if stages[r.nodes[0]] == stage], [n for n in here if n in taken]
+        )
+    return found
 
 
-def _listed(values: Iterable[int]) -> str:
-    """The names of values, with a comma after each."""
-    return "".join([f"v{n}, " for n in values])
+def _connected(
+    nodes: Sequence[Node], stages: Mapping[Node, int], of_one_shape: bool
+) -> list[list[Node]]:
+    """The nodes of one stage that depend on each other, in their order."""
+    group_of: dict[Node, list[Node]] = {}
+    for node in nodes:
+        own = group_of[node] = [node]
+        for source in node.inputs:
+            other = group_of.get(source)
+            is_near = stages[source] == stages[node]
+            is_alike = source.shape == node.shape or not of_one_shape
+            if other is None or other is own or not (is_near and is_alike):
+                continue
+            for member in other:
+                group_of[member] = own
+            own[:0] = other
+    unique = {id(group): group for group in group_of.values()}
+    place = {node: n for n, node in enumerate(nodes)}
+    return [sorted(group, key=place.__getitem__) for group in unique.values()]
 
 
-def _last_uses(steps: Sequence[Step], kept: set[int]) -> list[list[int]]:
-    """For each step the values that no later step needs."""
-    found: list[list[int]] = []
-    needed = set(kept)
-    for step in reversed(steps):
-        found.append(sorted({*step.inputs, step.output} - needed))
-        needed.update(step.inputs)
-    return found[::-1]
+def _regions(group: Sequence[Node], nodes: Sequence[Node], ends: set[Node]) -> list[Region]:
+    """The region of a group, or one for each shape if its outputs have several. Each computes all
+    that it needs."""
+    own = set(group)
+    outside = {n for node in nodes if node not in own for n in node.inputs} | ends
+    by_shape: dict[object, list[Node]] = {}
+    for node in group:
+        if node in outside:
+            by_shape.setdefault(node.shape, []).append(node)
+    return [_region(group, outputs) for outputs in by_shape.values()]
 
 
-def _ensured(name: str, step: Step, names: dict[str, Any], backend: Backend) -> Function:
-    """A function whose result has the dtype of its node. After a result that had it anyway, the
-    function itself takes its place, except for scalars, which a library may return as numbers."""
-    function, node = step.function, step.node
-    assert node is not None  # otherwise there is nothing to ensure
-    is_alike = bool(node.shape) and (node.compute is None or not row_of(node).compute)
+def _region(group: Sequence[Node], outputs: Sequence[Node]) -> Region:
+    needed = set(outputs)
+    for node in reversed(group):
+        if node in needed:
+            needed.update(node.inputs)
+    own = [node for node in group if node in needed]
+    inputs = dict.fromkeys(n for node in own for n in node.inputs if n not in own)
+    return Region(tuple(own), tuple(inputs), tuple(outputs))
 
-    def ensured(*given: Any) -> Any:
-        found = function(*given)
-        array = in_node_dtype(found, node, backend)
-        if array is found and is_alike:
-            names[name] = function
-        return array
 
-    return ensured
+def _ordered(regions: list[Region], alone: list[Node]) -> list[Node | Region]:
+    """Regions and single nodes of one stage, those with smaller results first where larger ones
+    need them."""
+    found: list[Node | Region] = []
+    waiting: list[Node | Region] = [*alone, *regions]
+    while waiting:
+        coming = {
+            n for part in waiting for n in (part.outputs if isinstance(part, Region) else [part])
+        }
+        ready = [part for part in waiting if coming.isdisjoint(part.inputs)]
+        found += ready
+        waiting = [part for part in waiting if part not in ready]
+    return found
+
+
+# Regions that a generated kernel computes.
+
+
+def is_fused(node: Node, backend: Backend) -> bool:
+    """Whether a node is one that kernels compute, for arrays of a dimension at least."""
+    are_real = all(n.dtype.kind != "complex" and n.dtype.bits <= 64 for n in (node, *node.inputs))
+    if not node.shape or not are_real or node.part is not None:
+        return False
+    if node.op == CAST:
+        return True
+    if node.compute is None or node.options or node.op not in LOWERED_OPS or op_row(node).compute:
+        return False
+    try:
+        check_values(node.op, None, backend)
+    except NotLoweredError:
+        return False
+    return True
+
+
+def fused_region(
+    region: Region, backend: Backend, rules: Values, arguments: Collection[Node]
+) -> FusedProgram:
+    """The program of a region, on a backend whose arrays kernels can read. `arguments` are nodes
+    that are numbers, besides the constants."""
+    holder = fusing.memory_of(backend)
+    assert holder is not None  # otherwise no array is large enough
+    numbers = [
+        place for place, node in enumerate(region.inputs)
+        if node in arguments or (node.op == CONSTANT and not node.shape)
+    ]  # fmt: skip
+    return FusedProgram(holder, rules, functools.partial(_lowered, region, rules), numbers)
+
+
+def _lowered(region: Region, rules: Values, traits: Traits) -> tuple[Lowered, ...]:
+    values, traits = guarded(rules, traits)
+    assert values is not None  # they were not None before
+    return tried(traits, functools.partial(_written, region, values, traits.notices_errors))
+
+
+def _written(region: Region, rules: Values, notices: bool, emitter: Backend) -> Lowered:
+    writer = Writer()
+    held: dict[Node, Value] = {node: writer.operand(node.dtype) for node in region.inputs}
+    for node in region.nodes:
+        given = [held[source] for source in node.inputs]
+        if node.op == CAST:
+            held[node] = cast_under(rules, emitter, given[0], node.dtype)
+            continue
+        assert node.compute is not None  # it is an op
+        function = function_for(emitter, node.op, node.compute)
+        found = adapted(function, emitter, node.op, node.compute, rules)(*given)
+        held[node] = found if found.dtype is node.dtype else emitter.cast(found, node.dtype)
+    results = [held[node] for node in region.outputs]
+    return finished(writer, results, notices=notices)
+
+
+# Regions that a backend runs at once, because it compiles them or because its arrays are lazy.
+
+FEWEST = 2  # nodes of a region: one alone runs as it does outside
+
+
+def is_taken(node: Node, backend: RunsRegions) -> bool:
+    """Whether a node is elementwise, and the backend takes it."""
+    dtypes = [node.dtype, *[source.dtype for source in node.inputs]]
+    if node.op == CAST:
+        return backend.takes(CAST, None, dtypes)
+    row = known_op(node.op)
+    if row is None or row.compute or not row.keeps_shape or node.compute is None:
+        return False
+    is_plain = node.part is None and not given_numbers(node.options) and not needs_sizes(node)
+    return is_plain and backend.takes(node.op, node.compute, dtypes)
+
+
+class Whole(NamedTuple):
+    """A region as a function of arrays, and the nodes of these."""
+
+    run: Callable[[Sequence[Any]], Sequence[Any]]
+    inputs: tuple[Node, ...]
+
+
+def whole_region(
+    region: Region, backend: RunsRegions, rules: Values, arguments: Mapping[Node, Any]
+) -> Whole:
+    """A region on a backend. Known numbers are inside of it; number arguments are not known."""
+    known = [n for n in region.inputs if _is_number(n) and n not in arguments]
+    inputs = [n for n in region.inputs if n not in known]
+    nodes = [*known, *region.nodes]
+    place = {node: n for n, node in enumerate([*inputs, *nodes])}
+    ends = tuple([place[node] for node in region.outputs])
+    lines = [(node, tuple([place[source] for source in node.inputs])) for node in nodes]
+    compute = NodeByNode(_freeing(lines, len(inputs), ends), ends, rules)
+    dtypes = tuple([node.dtype for node in region.outputs])
+    run = backend.whole_region(BackendRegion(compute, dtypes, compute.text))
+    return Whole(run, tuple(inputs))
+
+
+def _is_number(node: Node) -> bool:
+    return node.op == CONSTANT and isinstance(node.value, (bool, int, float, complex))
+
+
+class Line(NamedTuple):
+    """A node without its origin and decision, the places of its inputs, and those that no later
+    line needs."""
+
+    node: Node
+    inputs: tuple[int, ...]
+    last: tuple[int, ...]
+
+
+def _freeing(
+    lines: Sequence[tuple[Node, tuple[int, ...]]], given: int, ends: tuple[int, ...]
+) -> tuple[Line, ...]:
+    """Lines that say which arrays can be freed."""
+    found, later = [], set(ends)
+    for node, inputs in reversed(lines):
+        last = tuple([n for n in dict.fromkeys(inputs) if n >= given and n not in later])
+        # A cast asks for the dtype of what it casts, and nothing else.
+        sources = tuple([_bare(source) for source in node.inputs])
+        found.append(Line(replace(_bare(node), inputs=sources), inputs, last))
+        later.update(inputs)
+    return tuple(reversed(found))
+
+
+def _bare(node: Node) -> Node:
+    return replace(node, inputs=(), origin=None, cast=None, decision=None, operands=())
+
+
+@dataclass(frozen=True, eq=False)
+class NodeByNode:
+    """Computes a region on any backend, in any process."""
+
+    lines: tuple[Line, ...]
+    outputs: tuple[int, ...]
+    rules: Values
+
+    def __call__(self, backend: Backend, arrays: Sequence[Any]) -> list[Any]:
+        """The results, from the arrays of the inputs."""
+        held = list(arrays)
+        for node, inputs, last in self.lines:
+            held.append(_computed(node, [held[n] for n in inputs], backend, self.rules))
+            for n in last:
+                held[n] = None
+        return [held[n] for n in self.outputs]
+
+    @property
+    def text(self) -> str:
+        """What it computes."""
+        lines = [
+            (node.op, f"{node.compute} {node.dtype}", node.value, sorted(node.options.items()), ins)
+            for node, ins, _ in self.lines
+        ]
+        return f"{lines} {self.outputs} {self.rules}"
+
+
+def _computed(node: Node, given: list[Any], backend: Backend, rules: Values) -> Any:
+    if node.op == CONSTANT:
+        return backend.number(node.value, node.dtype)
+    return in_node_dtype(computation(node, backend, rules)(*given), node, backend)

@@ -16,10 +16,20 @@ from castwise.catalog.dialects import to_dialect
 from castwise.engine.ask import answer
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError
-from castwise.graph.program import CAST, CONSTANT, Call, Node, P, Program, node_names, rebuilt
-from castwise.graph.recording import kernel_node, recording_under
+from castwise.graph.program import (
+    CAST,
+    CONSTANT,
+    Call,
+    Node,
+    P,
+    Program,
+    node_names,
+    rebuilt,
+    use_counts,
+)
+from castwise.graph.recording import kernel_node, recording_backend
 from castwise.graph.shapes import has_own_dtype, result_dtype
-from castwise.graph.sizes import Terms, product_text, size_of, terms_of
+from castwise.graph.sizes import Terms, element_count, product_text, size_terms
 from castwise.rules.dialect import Dialect
 from castwise.showing import notebook_html, repr_line
 from castwise.vocab.dtypes import DType, dtype
@@ -61,7 +71,7 @@ class Amount:
 
 def bytes_of(node: Node) -> Amount:
     """The memory of a node's value."""
-    return Amount(terms_of(size_of((node.dtype.itemsize, *node.shape))))
+    return Amount(size_terms(element_count((node.dtype.itemsize, *node.shape))))
 
 
 def cast_bytes(program: Program) -> Amount:
@@ -108,7 +118,7 @@ def cast_before_broadcast(node: Node, uses: Uses) -> Node | None:
         return None
     spread = node.inputs[0]
     source = spread.inputs[0]
-    if size_of(source.shape) == size_of(spread.shape) or uses[spread] > 1:
+    if element_count(source.shape) == element_count(spread.shape) or uses[spread] > 1:
         return None
     cast = replace(node, inputs=(source,), shape=source.shape)
     return replace(spread, inputs=(cast,), dtype=node.dtype, is_weak=node.is_weak)
@@ -120,7 +130,7 @@ def index_before_cast(node: Node, uses: Uses) -> Node | None:
         return None
     cast = node.inputs[0]
     source = cast.inputs[0]
-    if size_of(node.shape) == size_of(source.shape) or uses[cast] > 1:
+    if element_count(node.shape) == element_count(source.shape) or uses[cast] > 1:
         return None
     part = replace(node, inputs=(source, *node.inputs[1:]), dtype=source.dtype)
     return replace(cast, inputs=(part,), shape=node.shape)
@@ -203,7 +213,7 @@ def _without_decisions(program: P) -> P:
 
 def _pass(program: P, applied: Counter[str]) -> P:
     """Tries each rule once on each node."""
-    uses = _uses(program)
+    uses = use_counts(program)
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
         same = all(new is old for new, old in zip(inputs, node.inputs, strict=True))
@@ -220,14 +230,6 @@ def _pass(program: P, applied: Counter[str]) -> P:
         return current
 
     return rebuilt(program, remade)
-
-
-def _uses(program: Program) -> Uses:
-    """How many nodes, outputs and states take each node."""
-    uses: Uses = Counter([*program.outputs, *[state.after for state in program.state]])
-    for node in program.nodes:
-        uses.update(node.inputs)
-    return uses
 
 
 def _shared(program: P, applied: Counter[str]) -> P:
@@ -502,7 +504,7 @@ def _computes_alike(node: Node, there: Decision) -> bool:
 
 def with_kernels_written_out(program: Program) -> Program:
     """The program with declared ops replaced by the nodes of their kernels, if they are known."""
-    backend = recording_under(program.dialect)
+    backend = recording_backend(program.dialect)
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
         row = known_op(node.op)

@@ -1,12 +1,15 @@
-"""A program: nodes, each with a dtype and a shape, in the order they were computed.
+"""A program: nodes, each with a dtype and a shape, in an order in which they can be computed.
 
-Everything else in this folder reads programs or makes new ones.
+Everything else in this folder reads programs or makes new ones. The lines of the user's source come
+first, because each node knows its own; then nodes and programs, their names, and the structure of
+what a program returns.
 """
 
 from __future__ import annotations
 
 import linecache
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
@@ -20,7 +23,7 @@ from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import scalar_text
 
-# Lines of the user's source: a node's origin, and the current line.
+# Lines of the user's source.
 
 _PACKAGE = str(Path(__file__).parents[1])
 
@@ -40,7 +43,7 @@ class SourceLine:
 def user_line() -> SourceLine | None:
     """The current line of the user's own code: the first frame outside castwise."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_between(frame):
+    while frame is not None and _is_internal(frame):
         frame = frame.f_back
     if frame is None:
         return None
@@ -48,19 +51,21 @@ def user_line() -> SourceLine | None:
     return SourceLine(file, line, linecache.getline(file, line).strip())
 
 
-def _is_between(frame: FrameType) -> bool:
+def _is_internal(frame: FrameType) -> bool:
     """Whether a frame belongs to castwise, or to the library through which it calls backends."""
     called = str(frame.f_globals.get("__name__", "")).partition(".")[0]
     return frame.f_code.co_filename.startswith(_PACKAGE) or called == "array_api_compat"
 
 
 def user_place() -> str:
-    """That line as text: its file, its number and its source."""
+    """The current line of the user's code as text: its file, its number and its source."""
     line = user_line()
     if line is None:
         return "here"
     return f"{line}: `{line.text}`" if line.text else str(line)
 
+
+# Nodes and programs.
 
 Shape = tuple["int | str", ...]
 
@@ -150,12 +155,12 @@ class Call:
     result: Shape
 
 
-class Kept(dict[Any, Any]):
+class _Kept(dict[Any, Any]):
     """What is made from a program once, to run it. It belongs to this process: a copy, and a
     program read from a pickle, start with none."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Kept, ()
+        return _Kept, ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -175,15 +180,19 @@ class Program:
     calls: tuple[Call, ...] = ()  # the questions it asks its dialect, in order
     # Of a simplified program: the original one, in which every op has its decision.
     traced: Program | None = None
-    plans: Kept = field(init=False, default_factory=Kept)
+    plans: _Kept = field(init=False, default_factory=_Kept)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         """All nodes that the outputs and the state need, and all inputs, each after its own
         inputs."""
-        before, after = [s.before for s in self.state], [s.after for s in self.state]
-        ends = (*self.inputs, *before, *self.outputs, *after)
+        ends = (*self.inputs, *[s.before for s in self.state], *self.results)
         return tuple(in_order(ends, attrgetter("inputs")))
+
+    @property
+    def results(self) -> tuple[Node, ...]:
+        """The outputs, and the state after a run."""
+        return (*self.outputs, *[s.after for s in self.state])
 
     @property
     def casts(self) -> tuple[Node, ...]:
@@ -193,6 +202,14 @@ class Program:
 
 P = TypeVar("P", bound=Program)
 T = TypeVar("T")
+
+
+def use_counts(program: Program) -> Counter[Node]:
+    """How many nodes, outputs and states take each node."""
+    uses = Counter(program.results)
+    for node in program.nodes:
+        uses.update(node.inputs)
+    return uses
 
 
 def given_numbers(option: Any) -> set[int]:
@@ -256,7 +273,8 @@ def node_names(program: Program) -> dict[Node, str]:
         if node.op == INPUT:
             names[node] = node.name
         elif is_inline(node):
-            names[node] = f"{node.dtype}({_value(node.value)})"
+            number = node.value.item() if hasattr(node.value, "item") else node.value
+            names[node] = f"{node.dtype}({scalar_text(number)})"
         else:
             names[node] = f"%{count}"
             count += 1
@@ -268,12 +286,7 @@ def is_inline(node: Node) -> bool:
     return node.op == INPUT or (node.op == CONSTANT and node.shape == ())
 
 
-def _value(value: Any) -> str:
-    plain = value.item() if hasattr(value, "item") else value
-    return scalar_text(plain)
-
-
-# Takes arrays out of lists, tuples and dicts, and puts them back.
+# The lists, tuples and dicts that a program returns, with slots in place of the arrays.
 
 
 @dataclass(frozen=True, slots=True)

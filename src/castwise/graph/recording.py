@@ -1,11 +1,19 @@
-"""The recording backend: its arrays are nodes of a graph, and its computations add nodes."""
+"""The recording backend: its arrays are nodes of a graph, and its computations add nodes.
+
+Its arrays come first, then their functions, and then the backend. This module is the namespace
+of these arrays: castwise.array_api finds here the functions that move elements or return
+indices, and compute nothing.
+"""
 
 from __future__ import annotations
 
 import functools
+import itertools
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NoReturn
 
 from castwise.arrays.backend import Backend, Kind, backend_named, interned
 from castwise.arrays.backends import DEFAULT_BACKEND
@@ -15,86 +23,379 @@ from castwise.arrays.tensor import Tensor
 from castwise.catalog.dialects import DEFAULT, dialect_named
 from castwise.engine.decision import Decision, cast_between
 from castwise.errors import UsageError
-from castwise.graph import layouts
-from castwise.graph import sizes as shapes
-from castwise.graph.program import CAST, CONSTANT, Given, Node, Shape, user_line
-from castwise.graph.shapes import indexed, results_of, split_key
-from castwise.graph.traced import Traced, constant, index_node, needs_value, unknown_size
+from castwise.graph import shapes
+from castwise.graph.program import CAST, CONSTANT, Given, Node, Shape, user_line, user_place
+from castwise.graph.sizes import (
+    as_sizes,
+    checked_sizes,
+    difference,
+    element_count,
+    quotient,
+    total,
+)
 from castwise.rules.dialect import Dialect
 from castwise.rules.values import Values
-from castwise.vocab.dtypes import DTYPES, DType
+from castwise.vocab.dtypes import DTYPES, DType, dtype
+from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
 from castwise.vocab.ops import Op, op
 
-# Kernels of declared ops, run on the recording backend to find their nodes and shapes.
 
-_MOST_TRIED = 1024  # elements along an axis
+class Traced:
+    """An array of the recording backend: a node without values."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+    @property
+    def shape(self) -> Any:
+        """The sizes, which may be names."""
+        return as_sizes(self.node.shape)
+
+    @property
+    def dtype(self) -> DType:
+        """castwise's own dtype object."""
+        return self.node.dtype
+
+    @property
+    def device(self) -> None:
+        """None: a graph runs on the device of its arrays."""
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Traced:
+        """The array itself; only None is accepted."""
+        if device is None:
+            return self
+        raise UsageError(f"{user_place()}: a graph runs on the device of its arrays: move those.")
+
+    def __dlpack__(self, **options: Any) -> NoReturn:
+        raise needs_value(self)
+
+    __dlpack_device__ = __dlpack__
+
+    def __getitem__(self, key: Any) -> Traced:
+        plain, arrays = shapes.split_key(key, 1, index_node)
+        shape = shapes.indexed(self.node.shape, plain, [(), *[node.shape for node in arrays]])
+        return added("getitem", (self.node, *arrays), shape, {"key": plain})
 
 
-def kernel_node(
-    row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any], backend: Backend
-) -> Node | None:
-    """The node that a declared op's kernel computes from other nodes, passed as tensors.
+def constant(data: Any) -> Node:
+    """A constant with the current values of an array or nested lists."""
+    import numpy as np
 
-    None if the kernel does not accept tensors, for example because it calls a library's own
-    functions. It then stays one node, and runs on arrays.
+    array = np.array(data)
+    return Node(
+        CONSTANT, (), to_dtype(array.dtype), tuple(array.shape), value=array, origin=user_line()
+    )
+
+
+def index_node(array: Any) -> Node:
+    """An array in an index as a node.
+
+    Raises UsageError for a mask, because the number of elements it selects depends on values.
     """
-    if row.compute is None:
-        return None
-    dialect = dialect_named(DEFAULT)  # all operands have one dtype, so nothing is promoted
-    kinds = [interned(Kind(backend, compute, not n.shape, False, dialect)) for n in given]
-    tensors = [Tensor._of(Traced(n), kind) for n, kind in zip(given, kinds, strict=True)]
-    try:
-        with watched_by(_NoWatcher(), alone=True):
-            found = row.compute(*tensors, **options)
-    except Exception:  # a kernel that was written for arrays may raise anything
-        return None
-    array = found._array if isinstance(found, Tensor) else None
-    return array.node if isinstance(array, Traced) else None
+    node = array.node if isinstance(array, Traced) else constant(array)
+    if node.dtype.kind == "bool":
+        raise unknown_size("x[mask]", "xp.where(mask, x, 0), or x[mask] = number")
+    if node.dtype.kind != "int":
+        raise UsageError(f"an index must consist of integers, not {node.dtype}: cast it.")
+    return node
 
 
-def kernel_shape(
-    row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any], backend: Backend
-) -> Shape | None:
-    """The shape of a kernel's result; None if it is known only when the program runs."""
-    found = kernel_node(row, compute, given, options, backend)
-    return _tried_shape(row, compute, given, options) if found is None else found.shape
+def needs_value(array: Traced) -> UsageError:
+    """The error for code that reads values, because there are none."""
+    return UsageError(
+        f"{user_place()} needs the value of a {array.node.type}, but a graph is traced without "
+        "values: write it with where, or leave this part out of the traced function."
+    )
 
 
-def _tried_shape(
-    row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any]
-) -> Shape | None:
-    """The shape of a kernel's result for arrays of ones, if the sizes are known and small."""
-    sizes = [size for node in given for size in node.shape]
-    plain = backend_named(DEFAULT_BACKEND)
-    is_small = all(isinstance(size, int) and size < _MOST_TRIED for size in sizes)
-    if row.compute is None or compute not in plain.dtypes or not is_small:
-        return None
-    ones = plain.make([1], compute, copy=None, device=None)
-    try:
-        arrays = [plain.namespace.broadcast_to(ones, node.shape) for node in given]
-        found = row.compute(*arrays, **options)
-    except Exception:  # as above
-        return None
-    return tuple(getattr(found, "shape", ()))
+def unknown_size(what: str, instead: str) -> UsageError:
+    """The error for a function whose number of elements depends on values."""
+    return UsageError(
+        f"{user_place()}: how many elements {what} gives depends on values, but a graph is traced "
+        f"without them: use {instead}, or leave this part out of the traced function."
+    )
 
 
-class _NoWatcher:
-    """Replaces the watchers, which should see only the declared op."""
+def added(
+    name: str,
+    inputs: tuple[Node, ...],
+    shape: Shape,
+    options: dict[str, Any],
+    held: DType | None = None,
+) -> Traced:
+    """The result of a function as a node, with the dtype of its first input unless given."""
+    held = held or inputs[0].dtype
+    return Traced(Node(name, inputs, held, shape, options, origin=user_line()))
 
-    def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
-        """Does nothing."""
+
+# Functions of these arrays, as Array API namespaces have them.
+
+_INDEX = dtype("int64")
+# The nodes that these functions make.
+LAYOUT_OPS = (
+    "arange", "argsort", "broadcast_to", "fft.fftshift", "fft.ifftshift", "flip", "getitem",
+    "linalg.diagonal", "permute_dims", "reshape", "roll", "searchsorted", "setitem", "sort", "take",
+    "take_along_axis", "tril", "triu",
+)  # fmt: skip
+
+
+def _node(x: Any) -> Node:
+    return x.node if isinstance(x, Traced) else constant(x)
+
+
+def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Traced:
+    wanted = shape if isinstance(shape, (tuple, list)) else (shape,)
+    found = shapes.reshaped(x.shape, tuple(wanted))
+    return added("reshape", (x.node,), found, {"shape": as_sizes(found)})
+
+
+def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Traced:
+    order = shapes.places(tuple(axes), len(x.shape))
+    if sorted(order) != list(range(len(x.shape))):
+        raise UsageError(f"{tuple(axes)} must name each of {len(x.shape)} dimension(s) once.")
+    return added("permute_dims", (x.node,), tuple(x.shape[n] for n in order), {"axes": order})
+
+
+def matrix_transpose(x: Any, /) -> Traced:
+    rank = len(x.shape)
+    return permute_dims(x, (*range(rank - 2), rank - 1, rank - 2))
+
+
+def moveaxis(x: Any, source: Any, destination: Any, /) -> Traced:
+    rank = len(x.shape)
+    moved = shapes.places(source, rank)
+    goals = shapes.places(destination, rank)
+    order = [n for n in range(rank) if n not in moved]
+    for goal, n in sorted(zip(goals, moved, strict=True)):
+        order.insert(goal, n)
+    return permute_dims(x, tuple(order))
+
+
+def expand_dims(x: Any, /, *, axis: int = 0) -> Traced:
+    place = shapes.places(axis, len(x.shape) + 1)[0]
+    return reshape(x, (*x.shape[:place], 1, *x.shape[place:]))
+
+
+def squeeze(x: Any, /, axis: Any) -> Traced:
+    gone = shapes.places(axis, len(x.shape))
+    for place in gone:
+        if x.shape[place] != 1:
+            raise UsageError(f"squeeze removes dimensions of size 1, but dimension {place} has "
+                             f"size {x.shape[place]}.")  # fmt: skip
+    return reshape(x, tuple(size for n, size in enumerate(x.shape) if n not in gone))
+
+
+def broadcast_to(x: Any, /, shape: Any) -> Traced:
+    wanted = shapes.broadcast([x.shape, tuple(shape)])
+    if wanted != tuple(shape):
+        raise UsageError(f"{list(x.shape)} does not broadcast to {list(shape)}.")
+    return added("broadcast_to", (x.node,), wanted, {"shape": as_sizes(wanted)})
+
+
+def broadcast_arrays(*arrays: Any) -> list[Any]:
+    shape = shapes.broadcast([array.shape for array in arrays])
+    return [x if x.shape == shape else broadcast_to(x, shape) for x in arrays]
+
+
+def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
+    order = list(range(len(arrays)))
+    if indexing == "xy":
+        order[:2] = reversed(order[:2])
+    sizes = tuple([size for array in arrays for size in array.shape])
+    whole = tuple([sizes[n] for n in order])
+    spread = []
+    for n, array in enumerate(arrays):
+        place = order.index(n)
+        alone = [1] * place + [sizes[n]] + [1] * (len(order) - place - 1)
+        spread.append(broadcast_to(reshape(array, alone), whole))
+    return spread
+
+
+def flip(x: Any, /, *, axis: Any = None) -> Traced:
+    return added("flip", (x.node,), x.shape, {"axis": shapes.places(axis, len(x.shape))})
+
+
+def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Traced:
+    return added("roll", (x.node,), x.shape, {"shift": shift, "axis": axis})
+
+
+def tile(x: Any, repetitions: tuple[int, ...], /) -> Traced:
+    rank = max(len(x.shape), len(repetitions))
+    counts = (1,) * (rank - len(repetitions)) + tuple(repetitions)
+    sizes = (1,) * (rank - len(x.shape)) + tuple(x.shape)
+    between = reshape(x, tuple(itertools.chain(*[(1, size) for size in sizes])))
+    pairs = list(zip(counts, sizes, strict=True))
+    spread = broadcast_to(between, tuple(itertools.chain(*pairs)))
+    return reshape(spread, tuple(element_count(pair) for pair in pairs))
+
+
+def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Traced:
+    if isinstance(repeats, Traced) or hasattr(repeats, "shape"):
+        raise unknown_size("repeat by an array", "a number of repeats")
+    flat = reshape(x, (-1,)) if axis is None else x
+    place = shapes.places(0 if axis is None else axis, len(flat.shape))[0]
+    before, size, after = flat.shape[:place], flat.shape[place], flat.shape[place + 1 :]
+    spread = broadcast_to(reshape(flat, (*before, size, 1, *after)),
+                          (*before, size, repeats, *after))  # fmt: skip
+    return reshape(spread, (*before, element_count((size, repeats)), *after))
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> list[Traced]:
+    place = shapes.places(axis, len(x.shape))[0]
+    if not isinstance(x.shape[place], int):
+        raise UsageError(f"unstack gives {x.shape[place]} arrays, which is unknown: fix that size.")
+    before = (slice(None),) * place
+    return [x[before + (n,)] for n in range(x.shape[place])]  # noqa: RUF005 -- Python 3.10
+
+
+def sort(x: Any, /, **options: Any) -> Traced:
+    return added("sort", (x.node,), x.shape, options)
+
+
+def argsort(x: Any, /, **options: Any) -> Traced:
+    return added("argsort", (x.node,), x.shape, options, _INDEX)
+
+
+def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Traced:
+    inputs = [_node(x1), _node(x2)]
+    options: dict[str, Any] = {"side": side, "sorter": None}
+    if sorter is not None:
+        inputs.append(_node(sorter))
+        options["sorter"] = Given(2)
+    return added("searchsorted", tuple(inputs), x2.shape, options, _INDEX)
+
+
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Traced:
+    node, places = _node(x), index_node(indices)
+    if axis is None and len(node.shape) != 1:
+        raise UsageError(f"take needs an axis for {len(node.shape)} dimension(s).")
+    place = shapes.places(0 if axis is None else axis, len(node.shape))[0]
+    shape = (*node.shape[:place], *places.shape, *node.shape[place + 1 :])
+    return added("take", (node, places), shape, {"axis": place})
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Traced:
+    node, chosen = _node(x), index_node(indices)
+    place = shapes.places(axis, len(node.shape))[0]
+    others = [(*s[:place], 1, *s[place + 1 :]) for s in (node.shape, chosen.shape)]
+    whole = shapes.broadcast(others)
+    shape = (*whole[:place], chosen.shape[place], *whole[place + 1 :])
+    return added("take_along_axis", (node, chosen), shape, {"axis": place})
+
+
+def tril(x: Any, /, *, k: int = 0) -> Traced:
+    return added("tril", (x.node,), x.shape, {"k": k})
+
+
+def triu(x: Any, /, *, k: int = 0) -> Traced:
+    return added("triu", (x.node,), x.shape, {"k": k})
+
+
+def full(shape: Any, fill_value: Any, *, dtype: DType, device: Any = None) -> Traced:
+    number = Traced(Node(CONSTANT, (), dtype, (), value=fill_value, origin=user_line()))
+    sizes = checked_sizes(shape)
+    return broadcast_to(number, sizes) if sizes else number
+
+
+def zeros(shape: Any, *, dtype: DType, device: Any = None) -> Traced:
+    return full(shape, 0, dtype=dtype)
+
+
+def ones(shape: Any, *, dtype: DType, device: Any = None) -> Traced:
+    return full(shape, 1, dtype=dtype)
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: DType, device: Any = None) -> Traced:
+    return full(x.shape, fill_value, dtype=dtype)
+
+
+def zeros_like(x: Any, /, *, dtype: DType, device: Any = None) -> Traced:
+    return zeros(x.shape, dtype=dtype)
+
+
+def ones_like(x: Any, /, *, dtype: DType, device: Any = None) -> Traced:
+    return ones(x.shape, dtype=dtype)
+
+
+empty, empty_like = zeros, zeros_like
+
+
+def arange(start: Any, stop: Any, step: Any, *, dtype: DType, device: Any = None) -> Traced:
+    """Evenly spaced numbers up to a size, which must never be below the start."""
+    first, last = checked_sizes((start, stop))
+    length = difference(last, first)
+    if length is None or not isinstance(step, int) or step < 1:
+        raise unknown_size(f"arange({start}, {stop}, {step})", "steps up, from 0 or a smaller size")
+    count = quotient(total([length, step - 1]), step)
+    options = {"start": start, "stop": stop, "step": step}
+    return Traced(Node("arange", (), dtype, (count,), options, origin=user_line()))
+
+
+def eye(
+    rows: Any, columns: Any = None, /, *, k: int = 0, dtype: DType, device: Any = None
+) -> Traced:
+    height, width = checked_sizes((rows, rows if columns is None else columns))
+    whole = full((height, width), 1, dtype=dtype)
+    return tril(triu(whole, k=k), k=k)
+
+
+def _diagonal(x: Any, /, *, offset: int = 0) -> Traced:
+    shape = shapes.diagonal(x.shape, offset)
+    return added("linalg.diagonal", (x.node,), shape, {"offset": offset})
+
+
+def _shifted(name: str) -> Any:
+    return lambda x, /, *, axes=None: added(name, (x.node,), x.shape, {"axes": axes})
+
+
+linalg = SimpleNamespace(diagonal=_diagonal)
+fft = SimpleNamespace(fftshift=_shifted("fft.fftshift"), ifftshift=_shifted("fft.ifftshift"))
+
+
+def nonzero(x: Any, /) -> NoReturn:
+    raise unknown_size("nonzero", "xp.where(condition, ...), or a sum over the condition")
+
+
+def unique_values(x: Any, /) -> NoReturn:
+    raise unknown_size("the different values of an array", "xp.sort")
+
+
+unique_all = unique_counts = unique_inverse = unique_values
+
+
+def is_standard(name: str) -> bool:
+    """Whether a namespace of the Array API standard has such a function."""
+    if name.startswith("_"):  # attributes that Python itself looks up in a module
+        return False
+    import array_api_compat.numpy
+
+    return hasattr(array_api_compat.numpy, name)
+
+
+def __getattr__(name: str) -> Any:
+    if not is_standard(name):
+        raise AttributeError(name)
+    raise UsageError(
+        f"{user_place()}: a graph cannot contain {name}: leave it out of the traced function, or "
+        "write it with other functions of castwise.array_api."
+    )
+
+
+# The backend.
 
 
 class _Recording:
     name = "graph"
     speaks = DEFAULT
     dtypes = frozenset(DTYPES)
-    namespace = layouts
+    namespace = sys.modules[__name__]
     takes_constants = True
 
     def __init__(self, dialect: Dialect) -> None:
-        self.values = rules_of_nodes(dialect)
+        self.values = node_rules(dialect)
 
     def owns(self, thing: Any) -> bool:
         """Whether something is a node of a graph."""
@@ -171,11 +472,11 @@ class _Recording:
         if key is Ellipsis:
             shape = shapes.broadcast([target.shape, new.shape])
             made = Traced(new)
-            return made if shape == new.shape else layouts.broadcast_to(made, shape)
+            return made if shape == new.shape else broadcast_to(made, shape)
         if _is_mask(key) and (isinstance(key, Traced) or not new.shape):
             return _written_under(key, target, new)
-        plain, arrays = split_key(key, 2, index_node)
-        part = indexed(target.shape, plain, [(), (), *[node.shape for node in arrays]])
+        plain, arrays = shapes.split_key(key, 2, index_node)
+        part = shapes.indexed(target.shape, plain, [(), (), *[node.shape for node in arrays]])
         if shapes.broadcast([part, new.shape]) != part:
             raise UsageError(f"{list(new.shape)} does not broadcast to {list(part)}, the shape it "
                              "is assigned to.")  # fmt: skip
@@ -188,12 +489,12 @@ class _Recording:
 
 
 @functools.lru_cache(maxsize=64)
-def recording_under(dialect: Dialect) -> Backend:
+def recording_backend(dialect: Dialect) -> Backend:
     """The recording backend for programs of a dialect."""
     return _Recording(dialect)
 
 
-def rules_of_nodes(dialect: Dialect) -> Values:
+def node_rules(dialect: Dialect) -> Values:
     """The value rules of a graph's nodes.
 
     Nodes compute as NumPy does in every dialect, because the dialect's own rules become nodes
@@ -216,7 +517,7 @@ def _recorded(name: str, compute: DType, given: Sequence[Node], options: dict[st
         if isinstance(value, Traced):
             options[key] = Given(len(inputs))
             inputs.append(value.node)
-    found = results_of(name, compute, [node.shape for node in given], options)
+    found = shapes.op_results(name, compute, [node.shape for node in given], options)
     origin = user_line()
     made = [
         Traced(Node(name, tuple(inputs), held, shape, options, origin=origin, compute=compute,
@@ -237,7 +538,67 @@ def _written_under(mask: Any, target: Node, new: Node) -> Traced:
         raise unknown_size("x[mask] = array takes, which", "a number, or xp.where")
     rest = len(target.shape) - len(chosen.shape)
     if rest:
-        chosen = layouts.reshape(Traced(chosen), (*chosen.shape, *[1] * rest)).node
+        chosen = reshape(Traced(chosen), (*chosen.shape, *[1] * rest)).node
     shape = shapes.broadcast([chosen.shape, target.shape])
     return Traced(Node("where", (chosen, new, target), target.dtype, shape, origin=user_line(),
                        compute=target.dtype))  # fmt: skip
+
+
+# Kernels of declared ops, run on the recording backend to find their nodes and shapes.
+
+_MOST_TRIED = 1024  # elements along an axis
+
+
+def kernel_node(
+    row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any], backend: Backend
+) -> Node | None:
+    """The node that a declared op's kernel computes from other nodes, passed as tensors.
+
+    None if the kernel does not accept tensors, for example because it calls a library's own
+    functions. It then stays one node, and runs on arrays.
+    """
+    if row.compute is None:
+        return None
+    dialect = dialect_named(DEFAULT)  # all operands have one dtype, so nothing is promoted
+    kinds = [interned(Kind(backend, compute, not n.shape, False, dialect)) for n in given]
+    tensors = [Tensor._of(Traced(n), kind) for n, kind in zip(given, kinds, strict=True)]
+    try:
+        with watched_by(_NoWatcher(), alone=True):
+            found = row.compute(*tensors, **options)
+    except Exception:  # a kernel that was written for arrays may raise anything
+        return None
+    array = found._array if isinstance(found, Tensor) else None
+    return array.node if isinstance(array, Traced) else None
+
+
+def kernel_shape(
+    row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any], backend: Backend
+) -> Shape | None:
+    """The shape of a kernel's result; None if it is known only when the program runs."""
+    found = kernel_node(row, compute, given, options, backend)
+    return _tried_shape(row, compute, given, options) if found is None else found.shape
+
+
+def _tried_shape(
+    row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any]
+) -> Shape | None:
+    """The shape of a kernel's result for arrays of ones, if the sizes are known and small."""
+    sizes = [size for node in given for size in node.shape]
+    plain = backend_named(DEFAULT_BACKEND)
+    is_small = all(isinstance(size, int) and size < _MOST_TRIED for size in sizes)
+    if row.compute is None or compute not in plain.dtypes or not is_small:
+        return None
+    ones = plain.make([1], compute, copy=None, device=None)
+    try:
+        arrays = [plain.namespace.broadcast_to(ones, node.shape) for node in given]
+        found = row.compute(*arrays, **options)
+    except Exception:  # as above
+        return None
+    return tuple(getattr(found, "shape", ()))
+
+
+class _NoWatcher:
+    """Replaces the watchers, which should see only the declared op."""
+
+    def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
+        """Does nothing."""

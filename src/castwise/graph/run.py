@@ -2,403 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-import warnings
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from operator import itemgetter
 from typing import Any
 
-from castwise.arrays import fast_path, fusing
-from castwise.arrays.backend import Backend, Kind, RunsRegions, TracesAlone, interned, two_backends
-from castwise.arrays.calls import TracedNumber
+from castwise.arrays import fast_path
+from castwise.arrays.backend import Backend, Kind, TracesAlone, two_backends
 from castwise.arrays.fast_path import watchers
-from castwise.arrays.functions import Function
-from castwise.arrays.fusing import FusedProgram
 from castwise.arrays.tensor import Tensor, asarray
 from castwise.arrays.variable import Variable
 from castwise.errors import UsageError
-from castwise.graph.nodes import (
-    Numbers,
-    OtherNumbersError,
-    Step,
-    Written,
-    arithmetic,
-    checker,
-    computation,
-    in_node_dtype,
-    needs_sizes,
-    number_maker,
-    operand_maker,
-    row_of,
-    whole_with_casts,
-    with_parts,
-)
-from castwise.graph.program import CAST, CONSTANT, Node, Program, Shape, Slot, State, filled
-from castwise.graph.recording import rules_of_nodes
-from castwise.graph.regions import (
-    FEWEST,
-    Region,
-    fused_region,
-    in_stages,
-    is_fused,
-    is_taken,
-    whole_region,
-)
+from castwise.graph.plan import Numbers, OtherNumbersError, program_plan
+from castwise.graph.program import Node, Program, Shape, Slot, State, filled
 from castwise.graph.sizes import known_size
 from castwise.vocab.operands import Scalar
-
-# Runs a plan with kernels, and without them where their results do not count.
-
-Run = Callable[..., "tuple[Any, ...]"]
-_MOST_ALARMS = 8  # in a row, after which a plan no longer tries
-
-
-class AlarmedError(Exception):
-    """Raised by a step whose kernel could not compute it."""
-
-
-def has_large(backend: Backend, arrays: Sequence[Any]) -> bool:
-    """Whether any array is large enough for a kernel."""
-    holder = fusing.memory_of(backend)
-    if holder is None or not fusing.are_there():
-        return False
-    least = fusing.least_size()
-    return any(holder.size_of(array) >= least for array in arrays)
-
-
-def kernel_step(program: FusedProgram) -> Callable[..., Sequence[Any]]:
-    """A function of arrays that gives all results of a kernel."""
-
-    def computed(*arrays: Any) -> Sequence[Any]:
-        found = program.run(arrays, may_compile=True)
-        if found is None:
-            raise AlarmedError
-        return found
-
-    return computed
-
-
-def unless_alarmed(fused: Run, plain: Run, programs: Sequence[FusedProgram]) -> Run:
-    """A plan with kernels that starts again without them after an alarm. Nothing was written yet:
-    a program writes its state at its end."""
-    if not programs:
-        return plain
-    alarms = 0
-
-    def run(*given: Any) -> tuple[Any, ...]:
-        nonlocal alarms
-        if alarms >= _MOST_ALARMS:
-            return plain(*given)
-        try:
-            found = fused(*given)
-        except AlarmedError:
-            alarms += 1
-            return plain(*given)
-        alarms = 0
-        return found
-
-    return run
-
-
-# The plan of a program on a backend: all that can be done before there are arrays, done once.
-#
-# A plan is a list of steps, each of which calls a ready function on values, by their numbers.
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A program that is ready to run on a backend.
-
-    `run` takes the symbolic sizes by name, the arrays of `inputs`, and the number arguments. It
-    returns the arrays of the outputs, and then those of the written state.
-    """
-
-    inputs: tuple[Node, ...]
-    kinds: tuple[Kind, ...]  # of the outputs
-    run: Callable[..., tuple[Any, ...]]
-    written: Written | None  # None: it is not one function
-
-
-def plan_of(
-    program: Program,
-    backend: Backend,
-    arrays: Sequence[Any],
-    numbers: Numbers | None = None,
-) -> Plan:
-    """The plan of a program, made once for each backend."""
-    is_traced = isinstance(backend, TracesAlone) and any(
-        type(a) is not backend.plain for a in arrays
-    )
-    is_large = not is_traced and has_large(backend, arrays)
-    key = (backend, is_traced, is_large, numbers is None)
-    found: Plan | None = program.plans.get(key)
-    if found is None:
-        planning = functools.partial(
-            _Planning, program, backend, numbers or Numbers(0, {}), keeps=not is_traced
-        )
-        found = planning(fuses=False).plan()
-        if is_large:
-            fused = planning(fuses=True)
-            run = unless_alarmed(fused.plan().run, found.run, fused.programs)
-            found = replace(found, run=run, written=None)
-        program.plans[key] = found
-    return found
-
-
-class _Planning:
-    """Makes a plan, node by node."""
-
-    def __init__(
-        self,
-        program: Program,
-        backend: Backend,
-        numbers: Numbers,
-        *,
-        keeps: bool,
-        fuses: bool,
-    ) -> None:
-        self._program, self._backend, self._fuses = program, backend, fuses
-        self.programs: list[FusedProgram] = []  # that kernels compute
-        self._count, self._numbers = numbers.count, numbers.nodes
-        self._keeps = keeps  # constants are made once
-        self._rules = rules_of_nodes(program.dialect)
-        self._slots: dict[object, int] = {}  # of nodes, calls with several results, and numbers
-        self._steps: list[Step] = []
-        self._constants: dict[int, Any] = {}
-        self._sharing: set[Node] = set()  # may share the memory of a constant
-        self._as_arrays = _needed_as_arrays(program)
-        self._folded: dict[Node, tuple[Function, tuple[Node, ...]]] = {}
-
-    def plan(self) -> Plan:
-        """The whole plan."""
-        program = self._program
-        before = [s.before for s in program.state if s.before not in program.inputs]
-        inputs = (*program.inputs, *before)
-        arguments = [self._slot(node) for node in inputs]
-        arguments += [self._slot(("argument", place)) for place in range(self._count)]
-        parts = self._parts()
-        left_out = set() if self._has_regions else self._fold_casts()
-        for part in parts:
-            if isinstance(part, Region):
-                self._add_region(part)
-            elif part not in self._slots and part not in left_out:
-                self._add_node(part)
-        kinds = tuple([self._kind(node) for node in program.outputs])
-        after = [s.after for s in program.state if s.is_written]
-        outputs = [self._owned(node) for node in (*program.outputs, *after)]
-        written = Written(arguments, self._steps, outputs, self._constants, self._backend)
-        return Plan(inputs, kinds, written.of_sizes(), written)
-
-    @property
-    def _has_regions(self) -> bool:
-        return self._fuses or isinstance(self._backend, RunsRegions)
-
-    def _parts(self) -> Sequence[Node | Region]:
-        """The nodes of the program, in regions if the backend or a kernel runs those at once."""
-        backend, numbers = self._backend, self._numbers
-        if isinstance(backend, RunsRegions):
-            return in_stages(
-                self._program, lambda n: n not in numbers and is_taken(n, backend),
-                fewest=FEWEST, of_one_shape=False,
-            )  # fmt: skip
-        if self._fuses:
-            return in_stages(
-                self._program, lambda n: n not in numbers and is_fused(n, backend),
-                of_one_shape=True,
-            )  # fmt: skip
-        return self._program.nodes
-
-    def _slot(self, thing: object) -> int:
-        """The number of a value, new if it has none."""
-        return self._slots.setdefault(thing, len(self._slots))
-
-    def _kind(self, node: Node) -> Kind:
-        self._backend.native(node.dtype)  # raises if the backend lacks it
-        dialect = self._program.dialect
-        return interned(Kind(self._backend, node.dtype, not node.shape, node.is_weak, dialect))
-
-    def _fold_casts(self) -> set[Node]:
-        """Finds the ops that cast while they compute, as eager ones do; returns the casts that this
-        replaces. A cast that anything else needs is computed, and then all take its result."""
-        nodes = self._program.nodes
-        found = {node: whole for node in nodes if (whole := self._whole(node)) is not None}
-        uses = _uses(self._program)
-        while True:
-            taken = Counter([n for node in found for n in node.inputs])
-            kept = [
-                node
-                for node in found
-                if any(_is_cast(n) and taken[n] < uses[n] for n in node.inputs)
-            ]
-            if not kept:
-                break
-            for node in kept:
-                del found[node]
-        for node, whole in found.items():
-            inputs = [n.inputs[0] if _is_cast(n) else n for n in node.inputs]
-            self._folded[node] = (whole, tuple(inputs))
-        return {n for node in found for n in node.inputs if _is_cast(n)}
-
-    def _whole(self, node: Node) -> Function | None:
-        """A function of an op that casts while it computes; None if there is nothing to cast."""
-        casts = {n: n.inputs[0] for n in node.inputs if _is_cast(n)}
-        if node.compute is None or not casts:
-            return None
-        return whole_with_casts(node, casts, self._backend, self._rules)
-
-    def _add_node(self, node: Node) -> None:
-        """Adds the steps of a node, or its value if that is known now."""
-        if node in self._numbers:
-            function = number_maker(node, self._backend)
-            if node not in self._as_arrays:
-                function = operand_maker(node, self._backend, keeps=self._keeps)
-            self._step(function, [self._number(self._numbers[node])], node)
-        elif node.op == CONSTANT:
-            self._add_constant(node)
-        elif node.part is not None:
-            if node.call not in self._slots:
-                self._step(self._function(node), self._inputs(node), node.call)
-            self._step(itemgetter(node.part), [self._slots[node.call]], node, node=node)
-        elif node in self._folded or not self._is_computed_now(node):
-            function, inputs = self._folded.get(node) or (self._function(node), node.inputs)
-            takes = needs_sizes(node)
-            slots = [self._slots[n] for n in inputs]
-            self._step(function, slots, node, node=node, takes_sizes=takes)
-        shared = [n in self._sharing for n in node.inputs]
-        if shared and (all(shared) or (node.compute is None and any(shared))):
-            self._sharing.add(node)
-
-    def _add_region(self, region: Region) -> None:
-        """Adds the step of a region, and its results."""
-        backend = self._backend
-        if isinstance(backend, RunsRegions):
-            run, inputs = whole_region(region, backend, self._rules, self._numbers)
-            self._step(lambda *arrays: run(arrays), [self._slots[n] for n in inputs], region)
-        else:
-            program = fused_region(region, backend, self._rules, self._numbers)
-            self.programs.append(program)
-            inputs = region.inputs
-            self._step(kernel_step(program), [self._slots[n] for n in inputs], region)
-        for n, node in enumerate(region.outputs):
-            self._step(itemgetter(n), [self._slots[region]], node)
-
-    def _function(self, node: Node) -> Function:
-        return computation(node, self._backend, self._rules)
-
-    def _inputs(self, node: Node) -> list[int]:
-        return [self._slots[n] for n in node.inputs]
-
-    def _step(
-        self,
-        function: Function,
-        inputs: list[int],
-        output: object,
-        *,
-        node: Node | None = None,
-        takes_sizes: bool = False,
-    ) -> None:
-        self._steps.append(Step(function, tuple(inputs), self._slot(output), node, takes_sizes))
-
-    def _add_constant(self, node: Node) -> None:
-        make = _constant_maker(node, self._backend)
-        array = make() if self._keeps else None
-        if array is not None and self._backend.is_concrete(array):
-            self._keep(node, array)
-        else:
-            self._step(make, [], node)
-
-    def _keep(self, node: Node, array: Any) -> None:
-        self._constants[self._slot(node)] = array
-        self._sharing.add(node)
-
-    def _is_computed_now(self, node: Node) -> bool:
-        """Whether a number is computed from constants alone, and was computed here."""
-        is_of_numbers = node.inputs and not any(n.shape for n in (node, *node.inputs))
-        is_op = node.op == CAST or (node.compute is not None and not row_of(node).compute)
-        if not is_of_numbers or not is_op or not self._constants.keys() >= {*self._inputs(node)}:
-            return False
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                found = self._function(node)(*[self._constants[n] for n in self._inputs(node)])
-                array = in_node_dtype(found, node, self._backend)
-        except Exception:  # each run raises it, or warns
-            return False
-        if not self._backend.is_concrete(array):
-            return False
-        self._keep(node, array)
-        return True
-
-    def _number(self, number: TracedNumber) -> int:
-        """The value of a number argument, or of arithmetic with them."""
-        for part in with_parts(number):
-            if part.function is not None and ("number", id(part)) not in self._slots:
-                inputs = [self._number_slot(n) for n in part.inputs]
-                self._step(arithmetic(part.function), inputs, ("number", id(part)))
-        slot = self._number_slot(number)
-        if number.function is None:
-            return slot
-        checked = ("checked number", id(number))
-        if checked not in self._slots:
-            self._step(checker(number), [slot], checked)
-        return self._slots[checked]
-
-    def _number_slot(self, number: Any) -> int:
-        if type(number) is not TracedNumber:
-            slot = self._slot(object())
-            self._constants[slot] = number
-            return slot
-        if number.function is None:
-            return self._slot(("argument", *number.places))
-        return self._slots["number", id(number)]
-
-    def _owned(self, node: Node) -> int:
-        """The value of an output, which never shares the memory of a constant."""
-        if node not in self._sharing:
-            return self._slots[node]
-        copy = object()
-        self._step(_copier(self._backend), [self._slots[node]], copy)
-        return self._slots[copy]
-
-
-def _constant_maker(node: Node, backend: Backend) -> Callable[[], Any]:
-    """A function that makes the array of a constant."""
-    value = node.value
-    if isinstance(value, (bool, int, float, complex)):
-        return lambda: in_node_dtype(backend.number(value, node.dtype), node, backend)
-    return lambda: in_node_dtype(
-        backend.make(value, node.dtype, copy=None, device=None), node, backend
-    )
-
-
-def _copier(backend: Backend) -> Function:
-    return lambda array: backend.make(array, None, copy=True, device=None)
-
-
-def _is_cast(node: Node) -> bool:
-    """Whether a node casts anything but a constant, which is cast once."""
-    return node.op == CAST and node.inputs[0].op != CONSTANT
-
-
-def _needed_as_arrays(program: Program) -> set[Node]:
-    """The nodes that are not only operands of ops of the engine, which also take numbers."""
-    found = {*program.outputs, *[state.after for state in program.state]}
-    for node in program.nodes:
-        row = None if node.compute is None else row_of(node)
-        takes = set(node.positional) if row and row.keeps_shape and not row.compute else set()
-        found.update(n for n in node.inputs if n not in takes)
-    return found
-
-
-def _uses(program: Program) -> Counter[Node]:
-    """How many nodes, outputs and states take each node."""
-    uses = Counter([*program.outputs, *[state.after for state in program.state]])
-    for node in program.nodes:
-        uses.update(node.inputs)
-    return uses
-
 
 # The arguments of a program: in order, of one backend, and with the traced types.
 
@@ -416,7 +32,7 @@ def arranged(program: Program, arrays: Sequence[Any], named: Mapping[str, Any]) 
     return [*arrays, *[named[name] for name in free if name in named]]
 
 
-def common_backend(tensors: Sequence[Tensor], backend: str | None) -> Backend:
+def _common_backend(tensors: Sequence[Tensor], backend: str | None) -> Backend:
     """The common backend of all tensors, or the named one if there are none.
 
     Raises UsageError if there are two.
@@ -427,7 +43,7 @@ def common_backend(tensors: Sequence[Tensor], backend: str | None) -> Backend:
     return next(iter(holders.values()), None) or asarray(0, backend=backend)._kind.backend
 
 
-def check_input(node: Node, tensor: Tensor, sizes: dict[str, int]) -> None:
+def _check_input(node: Node, tensor: Tensor, sizes: dict[str, int]) -> None:
     """Raises UsageError if an array has another dtype or shape than the input."""
     is_alike = tensor.dtype is node.dtype and len(tensor.shape) == len(node.shape)
     for size, wanted in zip(tensor.shape, node.shape, strict=False):
@@ -444,7 +60,7 @@ def check_input(node: Node, tensor: Tensor, sizes: dict[str, int]) -> None:
 # The state of a running program: the tensors that it reads and writes.
 
 
-def live_tensors(program: Program, arguments: Mapping[Node, Any]) -> dict[State, Any]:
+def _live_tensors(program: Program, arguments: Mapping[Node, Any]) -> dict[State, Any]:
     """The tensor of each state, which may be an argument of this run.
 
     Raises UsageError if an argument cannot be written to, or two states have the same tensor.
@@ -475,7 +91,7 @@ def is_as_traced(program: Program) -> bool:
     )
 
 
-def put(tensor: Tensor, array: Any, node: Node) -> None:
+def _put(tensor: Tensor, array: Any, node: Node) -> None:
     """Writes a tensor's value after a run; into its own array if the dtype is unchanged."""
     kind = tensor._kind
     if kind.dtype is node.dtype:
@@ -502,27 +118,27 @@ def run_program(
     if len(arrays) != len(program.inputs):
         raise UsageError(f"{program.name} takes {len(program.inputs)} arrays, not {len(arrays)}.")
     given = dict(zip(program.inputs, arrays, strict=True))
-    live = live_tensors(program, given)
+    live = _live_tensors(program, given)
     tensors = {
         node: asarray(x, dialect=program.dialect, backend=backend) for node, x in given.items()
     }
     tensors.update((s.before, t) for s, t in live.items() if s.before not in tensors)
-    holder = common_backend(list(tensors.values()), backend)
+    holder = _common_backend(list(tensors.values()), backend)
     sizes: dict[str, int] = {}
     for node, tensor in tensors.items():
-        check_input(node, tensor, sizes)
+        _check_input(node, tensor, sizes)
     held = {node: tensor._array for node, tensor in tensors.items()}
     for state in live:
         if state.is_written:  # no result may share memory with state that is written afterwards
             array = holder.make(held[state.before], None, copy=True, device=None)
             held[state.before] = array
-    plan = plan_of(program, holder, list(held.values()), computed_from)
+    plan = program_plan(program, holder, list(held.values()), computed_from)
     found = plan.run(sizes, *[held[node] for node in plan.inputs], *numbers)
     values = found[len(plan.kinds) :]
     written = {state: tensor for state, tensor in live.items() if state.is_written}
     for (state, tensor), array in zip(written.items(), values, strict=True):
-        put(tensor, array, state.after)
-    notify(program, sizes)
+        _put(tensor, array, state.after)
+    _notify(program, sizes)
     return returned(program, plan.kinds, found)
 
 
@@ -532,7 +148,7 @@ def returned(program: Program, kinds: Sequence[Kind], arrays: Sequence[Any]) -> 
     return filled(program.structure, tensors)
 
 
-def notify(program: Program, sizes: Mapping[str, int]) -> None:
+def _notify(program: Program, sizes: Mapping[str, int]) -> None:
     """Notifies watchers as if the function ran op by op."""
     observers = watchers()
     for call in program.calls if observers else ():
@@ -559,8 +175,8 @@ class Ready:
 
     def __init__(self, program: Program, tensors: Sequence[Tensor], numbers: Numbers) -> None:
         self.program, self._numbers = program, numbers
-        backend = common_backend(tensors, None)
-        self._plan = plan_of(program, backend, [tensor._array for tensor in tensors], numbers)
+        backend = _common_backend(tensors, None)
+        self._plan = program_plan(program, backend, [tensor._array for tensor in tensors], numbers)
         self._plain = backend.plain if isinstance(backend, TracesAlone) else None
         pairs = zip(tensors, program.inputs, strict=True)
         is_held = all(tensor.dtype is node.dtype for tensor, node in pairs)
@@ -568,22 +184,22 @@ class Ready:
         self._is_checked = bool(program.state) or not is_held or not is_known
         # A function of the arrays and numbers, if they are all that the program needs. It gives
         # NotImplemented for arrays that another plan is for.
-        self.of_list = None if self._is_checked else self._free()
+        self.direct = None if self._is_checked else self._direct()
 
-    def _free(self) -> Callable[[Sequence[Any]], Any]:
+    def _direct(self) -> Callable[[Sequence[Any]], Any]:
         kinds, program, run = self._plan.kinds, self.program, self._plan.run
-        written = self._plan.written
-        if program.structure == Slot(0) and written:
-            of_list: Callable[[Sequence[Any]], Any] = written.of_list(kinds[0])
+        source = self._plan.source
+        if program.structure == Slot(0) and source:
+            direct: Callable[[Sequence[Any]], Any] = source.tensor_function(kinds[0])
         else:
-            of_list = lambda given: returned(program, kinds, run(_NO_SIZES, *given))  # noqa: E731
+            direct = lambda given: returned(program, kinds, run(_NO_SIZES, *given))  # noqa: E731
         plain, count = self._plain, len(program.inputs)
         if plain is None:
-            return of_list
+            return direct
 
         def of_plain(given: Sequence[Any]) -> Any:
             is_plain = all([type(array) is plain for array in given[:count]])
-            return of_list(given) if is_plain else NotImplemented
+            return direct(given) if is_plain else NotImplemented
 
         return of_plain
 
@@ -598,7 +214,7 @@ class Ready:
         if self._is_checked or (plain and any(type(array) is not plain for array in arrays)):
             return self._checked(tensors, numbers)
         found = self._plan.run(_NO_SIZES, *arrays, *numbers)
-        notify(self.program, _NO_SIZES)
+        _notify(self.program, _NO_SIZES)
         return returned(self.program, self._plan.kinds, found)
 
     def _checked(self, tensors: Sequence[Tensor], numbers: Sequence[Scalar]) -> Any:

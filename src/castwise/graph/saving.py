@@ -27,7 +27,6 @@ from castwise.catalog.dialects import defined, definition, dialect_named
 from castwise.engine.decide import steps_of
 from castwise.engine.decision import HAZARDS, Cast, Decision, Question
 from castwise.errors import UsageError, did_you_mean
-from castwise.graph.layouts import LAYOUT_OPS
 from castwise.graph.pictures import program_text
 from castwise.graph.program import (
     CAST,
@@ -46,7 +45,8 @@ from castwise.graph.program import (
     in_order,
     slots_in,
 )
-from castwise.graph.sizes import Size, terms_of, text_of
+from castwise.graph.recording import LAYOUT_OPS
+from castwise.graph.sizes import Size, size_terms, terms_text
 from castwise.rules.dialect import Dialect
 from castwise.rules.rule import FORMS
 from castwise.vocab.dtypes import DTYPES, DType
@@ -122,7 +122,7 @@ def read_dtype(name: Any) -> DType:
 def read_size(size: Any) -> int | Size:
     """A size: a non-negative number, or text."""
     if isinstance(size, str):
-        found = text_of(terms_of(size))
+        found = terms_text(size_terms(size))
         if found == size:
             return Size(size)
     elif isinstance(size, int) and not isinstance(size, bool) and size >= 0:

@@ -1,7 +1,12 @@
-"""The dtypes and shapes of the results of ops and functions."""
+"""The dtypes and shapes that ops, functions and indices give, with sizes that may be symbolic.
+
+It begins with what many of them share. `op_results` near the end answers for every op, and
+`indexed` for x[key].
+"""
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -19,30 +24,148 @@ from castwise.arrays.functions import (
     spread,
 )
 from castwise.errors import UsageError
-from castwise.graph import sizes as shapes
 from castwise.graph.program import Given, Node, Shape
 from castwise.graph.sizes import (
     Size,
-    broadcast,
     difference,
+    element_count,
+    is_quotient,
     least,
-    multiplied,
-    places,
+    plus,
     quotient,
-    reduced,
-    size_of,
+    size_terms,
+    times,
     total,
 )
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.ops import Op, op
 
-# The shapes of the results of layers.
+# What many functions share: broadcasting, axes, reductions, joins and reshapes.
 
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+def broadcast(shapes: Sequence[Shape]) -> Shape:
+    """The shape that shapes broadcast to; a symbolic size matches itself and 1.
+
+    Raises UsageError if two sizes do not fit.
+    """
+    rank = max((len(shape) for shape in shapes), default=0)
+    sizes: list[int | str] = []
+    for place in range(-rank, 0):
+        given = {shape[place] for shape in shapes if len(shape) >= -place} - {1}
+        if len(given) > 1:
+            texts = " and ".join(f"[{','.join(map(str, shape))}]" for shape in shapes)
+            raise UsageError(f"the shapes {texts} do not broadcast: sizes must be equal, or 1.")
+        sizes.append(given.pop() if given else 1)
+    return tuple(sizes)
+
+
+def first(shape: Shape, *others: Shape, **options: Any) -> Shape:
+    """The shape of the first operand, for any shapes of the others."""
+    return shape
+
+
+def places(axis: Any, rank: int) -> tuple[int, ...]:
+    """The dimensions an axis argument names; None names all."""
+    if axis is None:
+        return tuple(range(rank))
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    for place in given:
+        if not -rank <= place < rank:
+            raise UsageError(f"axis {place} is out of range for {rank} dimension(s).")
+    return tuple(place % rank for place in given)
+
+
+def reduced(shape: Shape, axis: Any = None, keepdims: bool = False) -> Shape:
+    """The shape after a reduction."""
+    gone = places(axis, len(shape))
+    if keepdims:
+        return tuple(1 if n in gone else size for n, size in enumerate(shape))
+    return tuple(size for n, size in enumerate(shape) if n not in gone)
+
+
+def multiplied(left: Shape, right: Shape) -> Shape:
+    """The shape of a matrix product."""
+    if not left or not right:
+        raise UsageError("a matrix product does not take 0-d operands.")
+    inner = (left[-1], right[-1] if len(right) == 1 else right[-2])
+    if inner[0] != inner[1]:
+        raise UsageError(
+            f"a matrix product needs equal inner sizes, not {inner[0]} and {inner[1]}."
+        )
+    rows = left[-2:-1]
+    columns = right[-1:] if len(right) > 1 else ()
+    return broadcast([left[:-2], right[:-2]]) + rows + columns
+
+
+def joined(shapes: Sequence[Shape], axis: int | None) -> Shape:
+    """The shape of concatenated arrays."""
+    if axis is None:
+        return (total([element_count(shape) for shape in shapes]),)
+    place = places(axis, len(shapes[0]))[0]
+    for shape in shapes[1:]:
+        if len(shape) != len(shapes[0]) or any(
+            size != other
+            for n, (size, other) in enumerate(zip(shape, shapes[0], strict=True))
+            if n != place
+        ):
+            raise UsageError("concatenated arrays need equal shapes except in that dimension.")
+    whole = total([shape[place] for shape in shapes])
+    return (*shapes[0][:place], whole, *shapes[0][place + 1 :])
+
+
+def stacked(shapes: Sequence[Shape], axis: int = 0) -> Shape:
+    """The shape of arrays stacked along a new dimension."""
+    if len(set(shapes)) > 1:
+        raise UsageError("stacked arrays need equal shapes.")
+    place = places(axis, len(shapes[0]) + 1)[0]
+    return (*shapes[0][:place], len(shapes), *shapes[0][place:])
+
+
+def reshaped(shape: Shape, wanted: Sequence[int | str]) -> Shape:
+    """The shape that a reshape gives; -1 means the remaining size.
+
+    If it depends on a remainder whether the sizes agree, as for n in n//2 by 2, the check happens
+    when the graph runs.
+    """
+    known = tuple(size for size in wanted if size != -1)
+    if len(known) == len(wanted):
+        apart = plus(
+            [size_terms(element_count(shape)), times({(): -1}, size_terms(element_count(known)))]
+        )
+        is_open = any(is_quotient(factor) for names in apart for factor in names if apart[names])
+        if any(apart.values()) and not is_open:
+            raise _unequal(shape, wanted)
+        return known
+    left = list(shape)
+    for size in (size for size in known if isinstance(size, str)):
+        if size not in left:
+            raise _unequal(shape, wanted)
+        left.remove(size)
+    whole = element_count(tuple(left))
+    given = math.prod(size for size in known if isinstance(size, int))
+    if given == 0 or (isinstance(whole, int) and whole % given):
+        raise _unequal(shape, wanted)
+    rest = quotient(whole, given)
+    return tuple(rest if size == -1 else size for size in wanted)
+
+
+def _unequal(shape: Shape, wanted: Sequence[int | str]) -> UsageError:
+    return UsageError(f"cannot reshape {list(shape)} to {list(wanted)}: the sizes do not agree.")
+
+
+def accumulated(shape: Shape, axis: int | None = None, include_initial: bool = False) -> Shape:
+    """The shape of cumulative sums: unchanged, or one longer if the initial value is included."""
+    if not include_initial:
+        return shape
+    place = places(0 if axis is None and len(shape) == 1 else axis, len(shape))[0]
+    return (*shape[:place], total([shape[place], 1]), *shape[place + 1 :])
+
+
+# Layers.
 
 
 def _einsum(*given: Shape, equation: str = "") -> Shape:
-    terms, result = labels(needed("einsum", "equation", equation or None), given)
+    terms, result = _labels(needed("einsum", "equation", equation or None), given)
     sizes: dict[str, int | str] = {}
     for term, shape in zip(terms, given, strict=True):
         for label, size in zip(term, shape, strict=True):
@@ -50,10 +173,10 @@ def _einsum(*given: Shape, equation: str = "") -> Shape:
     return tuple([sizes[label] for label in result])
 
 
-def labels(equation: str, given: tuple[Shape, ...]) -> tuple[list[str], str]:
+def _labels(equation: str, given: tuple[Shape, ...]) -> tuple[list[str], str]:
     """A label for each dimension of each operand, and those of the result.
 
-    >>> labels("...ij,...jk", ((5, 2, 3), (5, 3, 4)))
+    >>> _labels("...ij,...jk", ((5, 2, 3), (5, 3, 4)))
     (['0ij', '0jk'], '0ik')
 
     Raises UsageError for an equation that does not fit the operands.
@@ -85,10 +208,6 @@ def _pad(x: Shape, *, pad_width: Any = None, constant_values: Any = 0) -> Shape:
 
 def _one_hot(x: Shape, *, num_classes: int | None = None) -> Shape:
     return (*x, needed("one_hot", "num_classes", num_classes))
-
-
-def _embedding(indices: Shape, weight: Shape) -> Shape:
-    return (*indices, *weight[1:])
 
 
 def topk_shapes(x: Shape, *, k: int | None = None, axis: int = -1) -> list[Shape]:
@@ -126,11 +245,11 @@ def _cross_entropy(x: Shape, target: Shape, *, reduction: str = "mean") -> Shape
 
 
 # By the names of the ops.
-SHAPES: dict[str, Callable[..., Shape]] = {
+LAYERS: dict[str, Callable[..., Shape]] = {
     "einsum": _einsum,
     "pad": _pad,
     "one_hot": _one_hot,
-    "embedding": _embedding,
+    "embedding": lambda indices, weight: (*indices, *weight[1:]),
     "conv1d": _conv("conv1d"),
     "conv2d": _conv("conv2d"),
     "layer_norm": _layer_norm,
@@ -138,10 +257,10 @@ SHAPES: dict[str, Callable[..., Shape]] = {
     "cross_entropy": _cross_entropy,
 }
 
-# The shapes of products of vectors and matrices.
+# Products of vectors and matrices, and linear algebra.
 
 
-def check_equal(name: str, one: int | str, other: int | str) -> None:
+def _check_equal(name: str, one: int | str, other: int | str) -> None:
     """Raises UsageError if a product would sum over two different sizes."""
     if one != other:
         raise UsageError(f"{name} needs equal sizes to sum over, not {one} and {other}.")
@@ -151,14 +270,10 @@ def _dot(x: Shape, y: Shape) -> Shape:
     return multiplied(x, y) if x and y else broadcast([x, y])
 
 
-def _outer(x: Shape, y: Shape) -> Shape:
-    return size_of(x), size_of(y)
-
-
 def _inner(x: Shape, y: Shape) -> Shape:
     if not x or not y:
         return broadcast([x, y])
-    check_equal("inner", x[-1], y[-1])
+    _check_equal("inner", x[-1], y[-1])
     return (*x[:-1], *y[:-1])
 
 
@@ -166,7 +281,7 @@ def _vecdot(x: Shape, y: Shape, *, axis: int = -1) -> Shape:
     if not x or not y:
         return reduced(x or y, axis) if x or y else ()
     one, other = places(axis, len(x))[0] - len(x), places(axis, len(y))[0] - len(y)
-    check_equal("vecdot", x[one], y[other])
+    _check_equal("vecdot", x[one], y[other])
     return broadcast([_without(x, one), _without(y, other)])
 
 
@@ -176,34 +291,32 @@ def _without(shape: Shape, place: int) -> Shape:
 
 def _cross(x: Shape, y: Shape, *, axis: int = -1) -> Shape:
     for shape in (x, y):
-        check_equal("cross", shape[places(axis, len(shape))[0]], 3)
+        _check_equal("cross", shape[places(axis, len(shape))[0]], 3)
     return broadcast([x, y])
 
 
 def _kron(x: Shape, y: Shape) -> Shape:
     left, right = spread(x, y)
     pairs = zip(left[::2], right[1::2], strict=True)
-    return tuple([size_of(pair) for pair in pairs])
+    return tuple([element_count(pair) for pair in pairs])
 
 
 # By the names of the ops.
 PRODUCTS: dict[str, Callable[..., Shape]] = {
     "matmul": multiplied,
     "dot": _dot,
-    "outer": _outer,
+    "outer": lambda x, y: (element_count(x), element_count(y)),
     "inner": _inner,
     "vecdot": _vecdot,
     "cross": _cross,
     "kron": _kron,
 }
 
-# The shapes that products and the functions of linear algebra give.
-
 
 def _tensordot(x: Shape, y: Shape, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Shape:
     left, right = contracted(x, y, axes)
     for one, other in zip(left, right, strict=True):
-        check_equal("tensordot", x[one], y[other])
+        _check_equal("tensordot", x[one], y[other])
     return (
         *[size for n, size in enumerate(x) if n not in left],
         *[size for n, size in enumerate(y) if n not in right],
@@ -249,10 +362,6 @@ def _eigen(name: str) -> Callable[..., list[Shape]]:
     return shaped
 
 
-def _slogdet(x: Shape) -> list[Shape]:
-    return [_square("linalg.slogdet", 2)(x)] * 2
-
-
 def _qr(x: Shape, *, mode: str = "reduced") -> list[Shape]:
     stack, rows, columns = _matrix(x, "linalg.qr")
     if mode == "complete":
@@ -269,17 +378,9 @@ def _svd(x: Shape, *, full_matrices: bool = True) -> list[Shape]:
     return [(*stack, rows, inner), (*stack, inner), (*stack, inner, columns)]
 
 
-def _svdvals(x: Shape) -> Shape:
-    return _svd(x)[1]
-
-
 def _pinv(x: Shape, *, rtol: Any = None) -> Shape:
     stack, rows, columns = _matrix(x, "linalg.pinv")
     return (*stack, columns, rows)
-
-
-def _matrix_rank(x: Shape, *, rtol: Any = None) -> Shape:
-    return _matrix(x, "linalg.matrix_rank")[0]
 
 
 def _matrix_norm(x: Shape, *, keepdims: bool = False, ord: Any = "fro") -> Shape:
@@ -309,9 +410,10 @@ def diagonal(x: Shape, offset: int = 0) -> Shape:
     return (*stack, max(length, 0))
 
 
-Shapes = tuple[tuple[str, ...], Callable[..., Any]]
+# The kind of each result, relative to the compute dtype, and the function for the shapes.
+_Results = tuple[tuple[str, ...], Callable[..., Any]]
 
-LINALG: dict[str, Shapes] = {
+_LINALG: dict[str, _Results] = {
     "tensordot": (("same",), _tensordot),
     "linalg.cholesky": (("same",), _square("linalg.cholesky")),
     "linalg.det": (("same",), _square("linalg.det", 2)),
@@ -322,17 +424,20 @@ LINALG: dict[str, Shapes] = {
     "linalg.inv": (("same",), _square("linalg.inv")),
     "linalg.matrix_norm": (("part",), _matrix_norm),
     "linalg.matrix_power": (("same",), _square("linalg.matrix_power")),
-    "linalg.matrix_rank": (("index",), _matrix_rank),
+    "linalg.matrix_rank": (("index",), lambda x, *, rtol=None: _matrix(x, "linalg.matrix_rank")[0]),
     "linalg.pinv": (("same",), _pinv),
     "linalg.qr": (("same", "same"), _qr),
-    "linalg.slogdet": (("same", "part"), _slogdet),
+    "linalg.slogdet": (("same", "part"), lambda x: [_square("linalg.slogdet", 2)(x)] * 2),
     "linalg.solve": (("same",), _solve),
     "linalg.svd": (("same", "part", "same"), _svd),
-    "linalg.svdvals": (("part",), _svdvals),
-    "linalg.vector_norm": (("part",), _vector_norm),
+    "linalg.svdvals": (("part",), lambda x: _svd(x)[1]),
+    "linalg.vector_norm": (
+        ("part",),
+        lambda x, *, axis=None, keepdims=False, ord=2: reduced(x, axis, keepdims),
+    ),
 }
 
-# The shapes that Fourier transforms give.
+# Fourier transforms.
 
 Length = Callable[["int | str"], "int | str"]
 
@@ -351,7 +456,7 @@ def _doubled(size: int | str) -> int | str:
     before = difference(size, 1)
     if before is None:
         raise UsageError(f"cannot subtract one from the symbolic size {size}: fix it, or give n.")
-    return size_of((2, before))
+    return element_count((2, before))
 
 
 def _along(length: Length) -> Callable[..., Shape]:
@@ -392,7 +497,7 @@ def _length(rule: Length, size: int | str, asked: int | None) -> int | str:
     return asked if rule is _doubled else rule(asked)
 
 
-FFT: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+_FFT: dict[str, _Results] = {
     "fft.fft": (("complex",), _along(_whole)),
     "fft.ifft": (("complex",), _along(_whole)),
     "fft.rfft": (("complex",), _along(_half)),
@@ -405,17 +510,18 @@ FFT: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "fft.irfftn": (("part",), _along_several(_doubled)),
 }
 
-# Functions that are decided like some op but have other shapes: the kind of each result, relative
-# to the compute dtype, and the function for the shapes.
-_FUNCTIONS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
-    **LINALG,
-    **FFT,
-    "isin": (("bool",), shapes.first),
+# The dtypes and shapes of all results.
+
+# Functions that are decided like some op but have results of their own.
+_FUNCTIONS: dict[str, _Results] = {
+    **_LINALG,
+    **_FFT,
+    "isin": (("bool",), first),
     "topk": (("same", "index"), topk_shapes),
 }
 
 
-def results_of(
+def op_results(
     name: str, compute: DType, given: Sequence[Shape], options: Mapping[str, Any]
 ) -> list[tuple[DType, Shape]]:
     """The dtype and shape of each result."""
@@ -423,9 +529,9 @@ def results_of(
         kinds, shaped = _FUNCTIONS[name]
         found = shaped(*given, **options)
         several = found if isinstance(found, list) else [found]
-        return [(_of_kind(kind, compute), s) for kind, s in zip(kinds, several, strict=True)]
+        return [(_kind_dtype(kind, compute), s) for kind, s in zip(kinds, several, strict=True)]
     row = op(LIKE.get(name, name))
-    return [(_of_row(row, compute), _shape_of(row, given, options))]
+    return [(_op_dtype(row, compute), _op_shape(row, given, options))]
 
 
 def has_own_dtype(name: str) -> bool:
@@ -436,10 +542,10 @@ def has_own_dtype(name: str) -> bool:
 
 def result_dtype(name: str, compute: DType, part: int | None = None) -> DType:
     """The dtype of a result of such a function, for a compute dtype."""
-    return _of_kind(_FUNCTIONS[name][0][part or 0], compute)
+    return _kind_dtype(_FUNCTIONS[name][0][part or 0], compute)
 
 
-def _of_kind(kind: str, compute: DType) -> DType:
+def _kind_dtype(kind: str, compute: DType) -> DType:
     if kind in ("index", "bool"):
         return dtype("int64" if kind == "index" else "bool")
     if kind == "complex" and compute.kind != "complex":
@@ -447,30 +553,30 @@ def _of_kind(kind: str, compute: DType) -> DType:
     return compute.part if kind == "part" else compute
 
 
-def _of_row(row: Op, compute: DType) -> DType:
+def _op_dtype(row: Op, compute: DType) -> DType:
     if row.result in ("same", "first"):
         return compute
     named = {"bool": "bool", "index": "int64"}.get(row.result)
     return compute.part if row.result == "real" else dtype(named or row.result)
 
 
-def _shape_of(row: Op, given: Sequence[Shape], options: Mapping[str, Any]) -> Shape:
+def _op_shape(row: Op, given: Sequence[Shape], options: Mapping[str, Any]) -> Shape:
     """The shape of an op's result."""
     if row.family == "joining":
         if row.name == "stack":
-            return shapes.stacked(given, options.get("axis", 0))
-        return shapes.joined(given, options.get("axis", 0))
+            return stacked(given, options.get("axis", 0))
+        return joined(given, options.get("axis", 0))
     if row.family == "layers":
-        return SHAPES[row.name](*given, **options)
+        return LAYERS[row.name](*given, **options)
     if row.family == "products":
         return PRODUCTS[row.name](*given, **options)
     if row.family == "reductions" and row.call.along_axis:
-        return shapes.accumulated(given[0], **options)
+        return accumulated(given[0], **options)
     if row.family == "reductions":
-        return shapes.reduced(given[0], options.get("axis"), options.get("keepdims", False))
+        return reduced(given[0], options.get("axis"), options.get("keepdims", False))
     if row.shapes.gives_one:
         return ()
-    shape = shapes.broadcast(given)
+    shape = broadcast(given)
     return () if row.family == "losses" and options.get("reduction") != "none" else shape
 
 
@@ -479,7 +585,9 @@ def _shape_of(row: Op, given: Sequence[Shape], options: Mapping[str, Any]) -> Sh
 _TAKEN = "index a graph by integers, slices, None, ... and arrays of integers"
 
 
-def split_key(key: Any, first: int, node_of: Callable[[Any], Node]) -> tuple[Any, tuple[Node, ...]]:
+def split_key(
+    key: Any, first: int, index_node: Callable[[Any], Node]
+) -> tuple[Any, tuple[Node, ...]]:
     """A key with its arrays as inputs of a node, numbered from `first`."""
     nodes: list[Node] = []
 
@@ -491,11 +599,12 @@ def split_key(key: Any, first: int, node_of: Callable[[Any], Node]) -> tuple[Any
         if isinstance(part, (bool, str, float, complex)):
             raise UsageError(f"{_TAKEN}, not by {part!r}.")
         if hasattr(part, "shape") or isinstance(part, (list, tuple)):
-            nodes.append(node_of(part))
+            nodes.append(index_node(part))
             return Given(first + len(nodes) - 1)
         return operator.index(part)
 
-    parts = [plain(one) for part in _parts(key) for one in _unmasked(part)]
+    given = key if isinstance(key, tuple) else (key,)
+    parts = [plain(one) for part in given for one in _unmasked(part)]
     return (parts[0] if len(parts) == 1 else tuple(parts)), tuple(nodes)
 
 
@@ -505,10 +614,6 @@ def _number(part: Any) -> int | None:
 
 def _bound(part: Any) -> int | Size | None:
     return part if isinstance(part, Size) else _number(part)
-
-
-def _parts(key: Any) -> tuple[Any, ...]:
-    return key if isinstance(key, tuple) else (key,)
 
 
 def _unmasked(part: Any) -> tuple[Any, ...]:

@@ -1,12 +1,12 @@
-"""Symbolic sizes as sums of products, read from text and written back: 2*n+1, n-n//2.
+"""Symbolic sizes such as 2*n+1 and n-n//2: texts for castwise, numbers for the traced function.
 
-Equal sizes have equal texts. Products consist of names and of quotients, which are rounded down.
+Equal sizes have equal texts, because each is read as a sum of products and written back in one
+order. Products consist of names and of quotients, which are rounded down.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,14 +15,14 @@ from typing import Any, NoReturn
 from castwise.errors import UsageError
 from castwise.graph.program import Shape, user_place
 
+# Sums of products.
+
 # How often each product is in a sum; a number is the empty product.
 Terms = Counter[tuple[str, ...]]
 Product = tuple[str, ...]
 
-_TOKEN = re.compile(r"\d+|[A-Za-z_]\w*|//|[-+*()]", re.ASCII)
 
-
-def terms_of(size: int | str) -> Terms:
+def size_terms(size: int | str) -> Terms:
     """The terms of a size.
 
     Raises UsageError if it is not a size.
@@ -30,7 +30,7 @@ def terms_of(size: int | str) -> Terms:
     return Terms({(): size}) if isinstance(size, int) else Terms(_read(str(size)))
 
 
-def text_of(terms: Mapping[Product, int]) -> int | str:
+def terms_text(terms: Mapping[Product, int]) -> int | str:
     """A sum as a size: longer products first, numbers and subtracted terms last."""
     rest = dict(terms)
     number = rest.pop((), 0)
@@ -73,14 +73,14 @@ def divided(terms: Mapping[Product, int], divisor: int) -> Terms:
     """A sum divided by a number and rounded down; multiples of it are moved out of the quotient."""
     whole = Terms({names: count // divisor for names, count in terms.items()})
     rest = {names: count % divisor for names, count in terms.items() if count % divisor}
-    text = text_of(rest)
+    text = terms_text(rest)
     if isinstance(text, int):  # a remainder below the divisor
         return whole
     if list(rest) == [(text,)] and is_quotient(
         text
     ):  # a quotient of a quotient: divide once by both divisors
         size, before = split_quotient(text)
-        return plus([whole, divided(terms_of(size), before * divisor)])
+        return plus([whole, divided(size_terms(size), before * divisor)])
     whole[(f"{text}//{divisor}" if text.isidentifier() else f"({text})//{divisor}",)] += 1
     return whole
 
@@ -105,7 +105,7 @@ def known_size(size: int | str, sizes: Mapping[str, int]) -> int:
     if isinstance(size, int):
         return size
     total = 0
-    for names, count in terms_of(size).items():
+    for names, count in size_terms(size).items():
         for factor in names:
             count *= _known_factor(factor, sizes)
         total += count
@@ -130,10 +130,16 @@ def is_natural(terms: Mapping[Product, int]) -> bool:
             size, divisor = split_quotient(factor)
             others = list(names)
             others.remove(factor)
-            larger = times({tuple(others): count}, terms_of(size))
+            larger = times({tuple(others): count}, size_terms(size))
             rest = {name: n * divisor for name, n in terms.items() if name != names}
             return is_natural(plus([rest, larger]))
     return all(count >= 0 for count in terms.values())
+
+
+# A sum from text.
+
+_MOST_TOKENS = 1000
+_TOKEN = re.compile(r"\d+|[A-Za-z_]\w*|//|[-+*()]", re.ASCII)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -149,9 +155,6 @@ def _read(text: str) -> Terms:
     if reader.tokens:
         raise _unreadable(text)
     return found
-
-
-_MOST_TOKENS = 1000
 
 
 def _unreadable(text: str) -> UsageError:
@@ -206,85 +209,7 @@ class _Reader:
         return Terms({(token,): 1})
 
 
-# Shapes with symbolic sizes: the shapes that ops and layout functions return.
-
-
-def broadcast(shapes: Sequence[Shape]) -> Shape:
-    """The shape that shapes broadcast to; a symbolic size matches itself and 1.
-
-    Raises UsageError if two sizes do not fit.
-    """
-    rank = max((len(shape) for shape in shapes), default=0)
-    sizes: list[int | str] = []
-    for place in range(-rank, 0):
-        given = {shape[place] for shape in shapes if len(shape) >= -place} - {1}
-        if len(given) > 1:
-            texts = " and ".join(f"[{','.join(map(str, shape))}]" for shape in shapes)
-            raise UsageError(f"the shapes {texts} do not broadcast: sizes must be equal, or 1.")
-        sizes.append(given.pop() if given else 1)
-    return tuple(sizes)
-
-
-def first(shape: Shape, *others: Shape, **options: Any) -> Shape:
-    """The shape of the first operand, for any shapes of the others."""
-    return shape
-
-
-def places(axis: Any, rank: int) -> tuple[int, ...]:
-    """The dimensions an axis argument names; None names all."""
-    if axis is None:
-        return tuple(range(rank))
-    given = axis if isinstance(axis, (tuple, list)) else (axis,)
-    for place in given:
-        if not -rank <= place < rank:
-            raise UsageError(f"axis {place} is out of range for {rank} dimension(s).")
-    return tuple(place % rank for place in given)
-
-
-def reduced(shape: Shape, axis: Any = None, keepdims: bool = False) -> Shape:
-    """The shape after a reduction."""
-    gone = places(axis, len(shape))
-    if keepdims:
-        return tuple(1 if n in gone else size for n, size in enumerate(shape))
-    return tuple(size for n, size in enumerate(shape) if n not in gone)
-
-
-def multiplied(left: Shape, right: Shape) -> Shape:
-    """The shape of a matrix product."""
-    if not left or not right:
-        raise UsageError("a matrix product does not take 0-d operands.")
-    inner = (left[-1], right[-1] if len(right) == 1 else right[-2])
-    if inner[0] != inner[1]:
-        raise UsageError(
-            f"a matrix product needs equal inner sizes, not {inner[0]} and {inner[1]}."
-        )
-    rows = left[-2:-1]
-    columns = right[-1:] if len(right) > 1 else ()
-    return broadcast([left[:-2], right[:-2]]) + rows + columns
-
-
-def joined(shapes: Sequence[Shape], axis: int | None) -> Shape:
-    """The shape of concatenated arrays."""
-    if axis is None:
-        return (total([size_of(shape) for shape in shapes]),)
-    place = places(axis, len(shapes[0]))[0]
-    for shape in shapes[1:]:
-        if len(shape) != len(shapes[0]) or any(
-            size != other
-            for n, (size, other) in enumerate(zip(shape, shapes[0], strict=True))
-            if n != place
-        ):
-            raise UsageError("concatenated arrays need equal shapes except in that dimension.")
-    whole = total([shape[place] for shape in shapes])
-    return (*shapes[0][:place], whole, *shapes[0][place + 1 :])
-
-
-def stacked(shapes: Sequence[Shape], axis: int = 0) -> Shape:
-    """The shape of arrays stacked along a new dimension."""
-    if len(set(shapes)) > 1:
-        raise UsageError("stacked arrays need equal shapes.")
-    place = places(axis, len(shapes[0]) + 1)[0]
-    return (*shapes[0][:place], len(shapes), *shapes[0][place:])
+# Arithmetic with sizes.
 
 
 def total(sizes: Sequence[int | str]) -> int | str:
@@ -293,16 +218,16 @@ def total(sizes: Sequence[int | str]) -> int | str:
     >>> total(["n", 1, "n"]), total([2, 3])
     ('2*n+1', 5)
     """
-    return text_of(plus(map(terms_of, sizes)))
+    return terms_text(plus(map(size_terms, sizes)))
 
 
-def size_of(shape: Shape) -> int | str:
+def element_count(shape: Shape) -> int | str:
     """The number of elements; text if a size is symbolic.
 
-    >>> size_of((3, "n", 2)), size_of((3, "n+m"))
+    >>> element_count((3, "n", 2)), element_count((3, "n+m"))
     ('6*n', '3*m+3*n')
     """
-    return text_of(functools.reduce(times, map(terms_of, shape), Terms({(): 1})))
+    return terms_text(functools.reduce(times, map(size_terms, shape), Terms({(): 1})))
 
 
 def difference(one: int | str, other: int | str) -> int | str | None:
@@ -311,8 +236,8 @@ def difference(one: int | str, other: int | str) -> int | str | None:
     >>> difference("n", "n//2"), difference("n", 1)
     ('n-n//2', None)
     """
-    left = plus([terms_of(one), times({(): -1}, terms_of(other))])
-    return text_of(left) if is_natural(left) else None
+    left = plus([size_terms(one), times({(): -1}, size_terms(other))])
+    return terms_text(left) if is_natural(left) else None
 
 
 def quotient(size: int | str, divisor: int) -> int | str:
@@ -321,45 +246,7 @@ def quotient(size: int | str, divisor: int) -> int | str:
     >>> quotient("n", 2), quotient("4*n+3", 2)
     ('n//2', '2*n+1')
     """
-    return text_of(divided(terms_of(size), divisor))
-
-
-def reshaped(shape: Shape, wanted: Sequence[int | str]) -> Shape:
-    """The shape that a reshape gives; -1 means the remaining size.
-
-    If it depends on a remainder whether the sizes agree, as for n in n//2 by 2, the check happens
-    when the graph runs.
-    """
-    known = tuple(size for size in wanted if size != -1)
-    if len(known) == len(wanted):
-        apart = plus([terms_of(size_of(shape)), times({(): -1}, terms_of(size_of(known)))])
-        is_open = any(is_quotient(factor) for names in apart for factor in names if apart[names])
-        if any(apart.values()) and not is_open:
-            raise _unequal(shape, wanted)
-        return known
-    left = list(shape)
-    for size in (size for size in known if isinstance(size, str)):
-        if size not in left:
-            raise _unequal(shape, wanted)
-        left.remove(size)
-    whole = size_of(tuple(left))
-    given = math.prod(size for size in known if isinstance(size, int))
-    if given == 0 or (isinstance(whole, int) and whole % given):
-        raise _unequal(shape, wanted)
-    rest = quotient(whole, given)
-    return tuple(rest if size == -1 else size for size in wanted)
-
-
-def _unequal(shape: Shape, wanted: Sequence[int | str]) -> UsageError:
-    return UsageError(f"cannot reshape {list(shape)} to {list(wanted)}: the sizes do not agree.")
-
-
-def accumulated(shape: Shape, axis: int | None = None, include_initial: bool = False) -> Shape:
-    """The shape of cumulative sums: unchanged, or one longer if the initial value is included."""
-    if not include_initial:
-        return shape
-    place = places(0 if axis is None and len(shape) == 1 else axis, len(shape))[0]
-    return (*shape[:place], total([shape[place], 1]), *shape[place + 1 :])
+    return terms_text(divided(size_terms(size), divisor))
 
 
 def least(one: int | str, other: int | str, name: str) -> int | str:
@@ -389,7 +276,9 @@ class Size(str):
         return _as_size(total([self, other])) if _is_size(other) else self._with_no_size(other)
 
     def __mul__(self, other: Any) -> Any:
-        return _as_size(size_of((self, other))) if _is_size(other) else self._with_no_size(other)
+        return (
+            _as_size(element_count((self, other))) if _is_size(other) else self._with_no_size(other)
+        )
 
     def __sub__(self, other: Any) -> Any:
         return self._less(self, other) if _is_size(other) else self._with_no_size(other)
@@ -398,7 +287,8 @@ class Size(str):
         return self._less(other, self) if _is_size(other) else self._with_no_size(other)
 
     def __floordiv__(self, other: Any) -> Any:
-        return _as_size(quotient(self, other)) if _is_divisor(other) else self._with_no_size(other)
+        is_divisor = isinstance(other, int) and other > 0
+        return _as_size(quotient(self, other)) if is_divisor else self._with_no_size(other)
 
     def __mod__(self, other: Any) -> Any:
         return self - self // other * other
@@ -429,10 +319,6 @@ class Size(str):
 def _is_size(thing: Any) -> bool:
     is_number = isinstance(thing, int) and not isinstance(thing, bool)
     return (is_number and thing >= 0) or isinstance(thing, Size)
-
-
-def _is_divisor(thing: Any) -> bool:
-    return isinstance(thing, int) and thing > 0
 
 
 def checked_sizes(shape: Any) -> tuple[int | str, ...]:

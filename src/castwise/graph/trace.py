@@ -23,10 +23,9 @@ from castwise.engine.ask import dialect_chosen
 from castwise.engine.decision import Decision, cast_between
 from castwise.errors import UsageError
 from castwise.graph.graph import Graph
-from castwise.graph.nodes import Numbers
+from castwise.graph.plan import Numbers
 from castwise.graph.program import CAST, INPUT, Call, Node, Slot, State, rebuilt, sequence_like
-from castwise.graph.recording import recording_under
-from castwise.graph.traced import Traced, constant
+from castwise.graph.recording import Traced, constant, recording_backend
 from castwise.rules.dialect import Dialect
 from castwise.vocab.notation import describe
 from castwise.vocab.operands import Scalar
@@ -235,7 +234,7 @@ def trace(
     chosen = dialect_chosen(dialect, [*specs, *named_specs.values()]).dialect
     written: list[Tensor] = []  # outside tensors that the function writes to
     while True:
-        states = States(recording_under(chosen), Names(fn, [*named_specs]))
+        states = States(recording_backend(chosen), Names(fn, [*named_specs]))
         with states.holding(written):
             graph = _traced_once(fn, specs, named_specs, chosen, states)
         if not states.found:
@@ -323,7 +322,7 @@ def _input(name: str, spec: Any, dialect: Dialect, states: States) -> Any:
         raise UsageError(f"{name}: give the shape of {seen}, such as {seen.dtype}[n].")
     held = held_dtype(seen.dtype, dialect)
     node = Node(INPUT, (), held, seen.shape, name=name, is_weak=seen.is_weak)
-    kind = interned(Kind(recording_under(dialect), held, not seen.shape, seen.is_weak, dialect))
+    kind = interned(Kind(recording_backend(dialect), held, not seen.shape, seen.is_weak, dialect))
     if not isinstance(spec, Variable):
         return Tensor._of(Traced(node), kind)
     variable = stand_in(Traced(node), kind)

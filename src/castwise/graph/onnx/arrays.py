@@ -10,11 +10,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from castwise.graph import sizes as shapes
-from castwise.graph.layouts import is_standard
+from castwise.graph import shapes
 from castwise.graph.onnx.runtimes import LackingError
 from castwise.graph.onnx.writer import BOOL, INT64, Value, Writer, called, same
 from castwise.graph.program import Shape
+from castwise.graph.recording import is_standard
 from castwise.vocab.dtypes import STANDARD_KINDS, DType
 
 
@@ -85,7 +85,7 @@ def _last_running(op: str, x: Value, axes: tuple[int, ...], shape: Shape) -> Val
     start = w.constant(int(op == "CumProd"), x.dtype)
     for place in axes:
         one = (*x.shape[:place], 1, *x.shape[place + 1 :])
-        initial = w.one_op("Expand", start, w.shape_of(one), shape=one)
+        initial = w.one_op("Expand", start, w.sizes(one), shape=one)
         longer = w.one_op(
             "Concat", initial, x, shape=(*one[:place], "", *one[place + 1 :]), axis=place
         )
@@ -154,7 +154,7 @@ def isdtype(held: DType, kind: str | tuple[str, ...]) -> bool:
 def reshape(x: Value, shape: Any) -> Value:
     """The elements in another shape, which may have symbolic sizes."""
     w: Writer = x.writer
-    return w.one_op("Reshape", x, w.shape_of(shape), shape=tuple(shape), allowzero=1)
+    return w.one_op("Reshape", x, w.sizes(shape), shape=tuple(shape), allowzero=1)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from castwise.graph import sizes as shapes
+from castwise.graph import shapes
 from castwise.graph.onnx import arrays as xp
 from castwise.graph.onnx import functions
 from castwise.graph.onnx.arrays import isnan, where

@@ -12,7 +12,7 @@ from typing import Any
 
 from castwise.arrays.functions import RECIPES
 from castwise.errors import UsageError
-from castwise.graph import sizes as shapes
+from castwise.graph import shapes
 from castwise.graph.onnx import arrays as xp
 from castwise.graph.onnx import functions
 from castwise.graph.onnx.complex import write_complex
@@ -57,7 +57,7 @@ def _itself(x: Value) -> Value:
 
 def _zeros(x: Value) -> Value:
     w = x.writer
-    return w.one_op("Expand", w.constant(0, x.dtype), w.shape_of(x.shape), shape=x.shape)
+    return w.one_op("Expand", w.constant(0, x.dtype), w.sizes(x.shape), shape=x.shape)
 
 
 def _clamp(x: Value, low: Value | None = None, high: Value | None = None) -> Value:
@@ -170,8 +170,8 @@ COMPOSED: dict[str, Written] = {
     "prod": lambda x, *, axis=None, keepdims=False: xp.reduced("ReduceProd", x, axis, keepdims),
     "cumsum": functools.partial(functions.accumulated, "CumSum"),
     "cumprod": functools.partial(functions.accumulated, "CumProd"),
-    "argmax": functools.partial(functions.place_of, "ArgMax"),
-    "argmin": functools.partial(functions.place_of, "ArgMin"),
+    "argmax": functools.partial(functions.extreme_place, "ArgMax"),
+    "argmin": functools.partial(functions.extreme_place, "ArgMin"),
     "tensordot": functions.tensordot, "vecdot": functions.vecdot,
     "outer": functions.outer, "inner": functions.inner, "cross": functions.cross,
     "kron": functions.kron,
@@ -187,7 +187,7 @@ _EXACT = frozenset({"fmax", "fmin", "ne", "max", "min", "clamp", "trunc", "thres
                     "square", "isfinite", "argmax", "argmin", "clip_above"})  # fmt: skip
 # Integers, and bool computed as integers, if they are not written like floats.
 _INTEGERS: dict[str, Written] = {
-    "floor_divide": functions.floor_divide_integers, "remainder": functions.remainder_of_integers,
+    "floor_divide": functions.floor_divide_integers, "remainder": functions.remainder_integers,
     "fmod": functions.fmod, "pow": functions.power,
     "bitwise_left_shift": functools.partial(functions.shift, "LEFT"),
     "bitwise_right_shift": functools.partial(functions.shift, "RIGHT"),

@@ -16,7 +16,7 @@ from castwise.arrays.functions import (
     spread,
 )
 from castwise.errors import UsageError
-from castwise.graph import sizes as shapes
+from castwise.graph import shapes
 from castwise.graph.onnx import arrays as xp
 from castwise.graph.onnx.arrays import (
     equal,
@@ -41,8 +41,16 @@ from castwise.graph.onnx.arrays import (
 )
 from castwise.graph.onnx.runtimes import LackingError, element_type, onnx_package
 from castwise.graph.onnx.writer import BOOL, INT64, Value, Writer, called, same
-from castwise.graph.shapes import PRODUCTS, SHAPES, contracted, results_of, topk_shapes
-from castwise.graph.sizes import broadcast, places
+from castwise.graph.shapes import (
+    LAYERS,
+    PRODUCTS,
+    broadcast,
+    contracted,
+    op_results,
+    places,
+    topk_shapes,
+)
+from castwise.graph.sizes import element_count
 from castwise.vocab.dtypes import dtype, find_dtype
 
 INF, NAN = math.inf, math.nan
@@ -183,7 +191,7 @@ def floor_divide_integers(x: Value, y: Value) -> Value:
     return found if is_zero is None else where(is_zero, 0, found)
 
 
-def remainder_of_integers(x: Value, y: Value) -> Value:
+def remainder_integers(x: Value, y: Value) -> Value:
     """The remainder with the sign of the divisor; 0 where the divisor is 0."""
     divisor, is_zero, _ = _safe_divisor(y)
     found = called("Mod", x, divisor)  # by 1 instead of -1 it is 0 too
@@ -244,7 +252,7 @@ def power(x: Value, y: Value) -> Value:
     shape = shapes.broadcast([x.shape, y.shape])
     base = w.add("Expand", x, w.add("Shape", y, dtype=INT64, shape=(y.ndim,)), shape=shape)
     exponent = w.add("Expand", y, w.add("Shape", x, dtype=INT64, shape=(x.ndim,)), shape=shape)
-    ones = w.add("Expand", w.constant(1, x.dtype), w.shape_of(shape), shape=shape)
+    ones = w.add("Expand", w.constant(1, x.dtype), w.sizes(shape), shape=shape)
     start = w.constant(True, BOOL)
     carried = [ones, base, exponent]
     names = ["", start.name, *[value.name for value in carried]]
@@ -262,7 +270,7 @@ def _known_power(x: Value, exponent: int) -> Value:
         square = square * square if exponent else square
     if result is not None:
         return result
-    shape = x.writer.shape_of(x.shape)
+    shape = x.writer.sizes(x.shape)
     return x.writer.add("Expand", *same(1, x)[:1], shape, shape=x.shape)
 
 
@@ -291,14 +299,14 @@ def _squaring_body(outer: Writer, carried: list[Value]) -> Any:
 
 
 def einsum(*values: Value, equation: str = "") -> Value:
-    shape = SHAPES["einsum"](*[v.shape for v in values], equation=equation)
+    shape = LAYERS["einsum"](*[v.shape for v in values], equation=equation)
     return values[0].writer.one_op("Einsum", *values, shape=shape, equation=equation)
 
 
 def pad(x: Value, *, pad_width: Any = None, constant_values: Any = 0) -> Value:
     """ONNX lists all widths before the dimensions, then all after them."""
     w, widths = x.writer, pad_widths(needed("pad", "pad_width", pad_width), x.ndim)
-    shape = SHAPES["pad"](x.shape, pad_width=pad_width)
+    shape = LAYERS["pad"](x.shape, pad_width=pad_width)
     ends = w.integers([size for side in zip(*widths, strict=True) for size in side])
     filled = w.constant(constant_values, x.dtype)
     return w.one_op("Pad", x, ends, filled, shape=shape, mode="constant")
@@ -358,7 +366,7 @@ def layer_norm(
     """ONNX's needs a weight, which may be ones."""
     axes, w = normalized_axes(x.shape, normalized_shape), x.writer
     sizes = x.shape[axes[0] :]
-    ones = w.one_op("Expand", w.constant(1.0, x.dtype), w.shape_of(sizes), shape=sizes)
+    ones = w.one_op("Expand", w.constant(1.0, x.dtype), w.sizes(sizes), shape=sizes)
     given = parameters or (ones,)
     return w.one_op("LayerNormalization", x, *given, shape=x.shape, axis=axes[0], epsilon=eps)
 
@@ -373,7 +381,7 @@ def scaled_dot_product_attention(
     factor = 1 / math.sqrt(int(query.shape[-1])) if scale is None else scale
     scores = _product(query, w.one_op("Transpose", key, shape=turned, perm=order)) * factor
     if is_causal:
-        size = w.shape_of(scores.shape[-2:])
+        size = w.sizes(scores.shape[-2:])
         ones = w.add("Expand", w.constant(1, INT64), size, shape=scores.shape[-2:])
         is_seen = w.cast(w.add("Trilu", ones, shape=ones.shape, upper=0), BOOL)
         scores = xp.where(is_seen, scores, -math.inf)
@@ -381,7 +389,7 @@ def scaled_dot_product_attention(
 
 
 def _product(x: Value, y: Value) -> Value:
-    ((_, shape),) = results_of("matmul", x.dtype, [x.shape, y.shape], {})
+    ((_, shape),) = op_results("matmul", x.dtype, [x.shape, y.shape], {})
     return x.writer.one_op("MatMul", x, y, shape=shape)
 
 
@@ -395,7 +403,7 @@ def cross_entropy(x: Value, target: Value, *, reduction: str = "mean") -> Value:
         return xp.mean(losses) if reduction == "mean" else xp.sum(losses)
     if not axis:
         raise LackingError("ONNX has no cross entropy without a batch")
-    shape = SHAPES["cross_entropy"](x.shape, target.shape, reduction=reduction)
+    shape = LAYERS["cross_entropy"](x.shape, target.shape, reduction=reduction)
     classes = w.cast(target, INT64)
     return w.one_op("SoftmaxCrossEntropyLoss", x, classes, shape=shape, reduction=reduction)
 
@@ -409,7 +417,7 @@ def var(x: Value, *, axis: Any = None, keepdims: bool = False, correction: float
     total = xp.sum(away * away, axis=axis, keepdims=keepdims)
     w = x.writer
     sizes = tuple([x.shape[place] for place in shapes.places(axis, x.ndim)])
-    count = reshape(w.cast(w.size(shapes.size_of(sizes)), x.dtype), ())
+    count = reshape(w.cast(w.size(element_count(sizes)), x.dtype), ())
     return total / (count - correction if correction else count)
 
 
@@ -433,16 +441,16 @@ def accumulated(op: str, x: Value, *, axis: Any = None, include_initial: bool = 
     if include_initial:
         one = (*x.shape[:place], 1, *x.shape[place + 1 :])
         start = w.constant(op == "CumProd", x.dtype)
-        spread = w.one_op("Expand", start, w.shape_of(one), shape=one)
+        spread = w.one_op("Expand", start, w.sizes(one), shape=one)
         shape = shapes.accumulated(x.shape, place, True)
         x = w.one_op("Concat", spread, x, shape=shape, axis=place)
     return w.one_op(op, x, w.constant(place, INT64), shape=x.shape)
 
 
-def place_of(op: str, x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
+def extreme_place(op: str, x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
     """The index of the largest or smallest element, or of the first NaN; of all without an axis."""
     if axis is None:
-        found = place_of(op, flattened(x), axis=0)
+        found = extreme_place(op, flattened(x), axis=0)
         return reshape(found, (1,) * x.ndim) if keepdims else found
     place = shapes.places(axis, x.ndim)[0]
     shape = shapes.reduced(x.shape, place, keepdims)
@@ -463,7 +471,7 @@ def _nan_first(op: str, x: Value, place: int) -> Value:
 def flattened(x: Value) -> Value:
     """All elements in one dimension."""
     w = x.writer
-    return w.one_op("Reshape", x, w.integers([-1]), shape=(shapes.size_of(x.shape),))
+    return w.one_op("Reshape", x, w.integers([-1]), shape=(element_count(x.shape),))
 
 
 def median(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:

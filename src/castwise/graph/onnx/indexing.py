@@ -12,8 +12,7 @@ from castwise.graph.onnx.functions import flattened
 from castwise.graph.onnx.runtimes import LackingError
 from castwise.graph.onnx.writer import INT64, Value, Writer, called
 from castwise.graph.program import Given, Shape, given_numbers, with_given
-from castwise.graph.shapes import full_key, indexed
-from castwise.graph.sizes import places
+from castwise.graph.shapes import full_key, indexed, places
 from castwise.vocab.dtypes import DType
 
 _WITHOUT_ZERO = "fnu"
@@ -67,7 +66,7 @@ def _sliced(x: Value, kept: list[Any]) -> Value:
     if not rows:
         return x
     w = x.writer
-    columns = [w.shape_of(column) for column in zip(*rows, strict=True)]
+    columns = [w.sizes(column) for column in zip(*rows, strict=True)]
     return w.one_op("Slice", x, *columns, shape=tuple(shape))
 
 
@@ -151,7 +150,7 @@ def _in_order(new: Value, x: Value, keys: list[Any], part: Shape, rest: list[Any
 def _spread(value: Value, shape: Shape) -> Value:
     if value.shape == shape:
         return value
-    return value.writer.one_op("Expand", value, value.writer.shape_of(shape), shape=shape)
+    return value.writer.one_op("Expand", value, value.writer.sizes(shape), shape=shape)
 
 
 def _permuted(x: Value, order: list[int]) -> Value:
@@ -247,7 +246,7 @@ def _permuted_axes(x: Value, *, shape: Shape, axes: tuple[int, ...]) -> Value:
 
 
 def _broadcast(x: Value, *, shape: Shape) -> Value:
-    return x.writer.one_op("Expand", x, x.writer.shape_of(shape), shape=shape)
+    return x.writer.one_op("Expand", x, x.writer.sizes(shape), shape=shape)
 
 
 def _flipped(x: Value, *, shape: Shape, axis: tuple[int, ...]) -> Value:

@@ -9,7 +9,7 @@ from typing import Any
 
 from castwise.arrays.backend import backend_named
 from castwise.arrays.backends import DEFAULT_BACKEND
-from castwise.graph import sizes as shapes
+from castwise.graph import shapes
 from castwise.graph.onnx.runtimes import (
     LackingError,
     Runtime,
@@ -21,7 +21,7 @@ from castwise.graph.onnx.runtimes import (
     wider,
 )
 from castwise.graph.program import Shape
-from castwise.graph.sizes import is_quotient, split_quotient, terms_of
+from castwise.graph.sizes import is_quotient, size_terms, split_quotient
 from castwise.vocab.dtypes import DType, dtype
 
 INT64, UINT32, BOOL = dtype("int64"), dtype("uint32"), dtype("bool")
@@ -268,7 +268,7 @@ class Writer:
         signed = self.stand_ins.as_signed(op, value)
         return signed or self.cast(value, self._stand_in(op, value.dtype, 0))
 
-    def shape_of(self, shape: Shape) -> Value:
+    def sizes(self, shape: Shape) -> Value:
         """A shape as a list of integers, some of which may be known only when the graph runs."""
         if all(isinstance(size, int) for size in shape):
             return self.integers([int(size) for size in shape])
@@ -282,7 +282,7 @@ class Writer:
         if isinstance(size, int):
             return self.integers([size])
         if size not in self._sizes:
-            products = [self._product(n, names) for names, n in terms_of(size).items() if n]
+            products = [self._product(n, names) for names, n in size_terms(size).items() if n]
             self._sizes[size] = functools.reduce(functools.partial(self.add, "Add"), products)
         return self._sizes[size]
 
