@@ -6,19 +6,19 @@ import functools
 import textwrap
 from pathlib import Path
 
-from castwise.auditing.audited import Audit, audit_of
 from castwise.auditing.launch import run_audited
+from castwise.auditing.origins import Audit, make_audit
 
 PIPELINE = Path(__file__).parents[1] / "examples" / "image_pipeline.py"
 
 
 @functools.cache
 def pipeline() -> Audit:
-    return audit_of(run_audited([str(PIPELINE)]).seen)
+    return make_audit(run_audited([str(PIPELINE)]).seen)
 
 
 def audited(program: str, directory: Path) -> Audit:
-    return audit_of(run_audited([str(script(program, directory))]).seen)
+    return make_audit(run_audited([str(script(program, directory))]).seen)
 
 
 def script(program: str, directory: Path) -> Path:

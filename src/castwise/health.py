@@ -48,7 +48,7 @@ class NotInstalledError(CastwiseError):
     """Neither the module nor a package of it is here."""
 
 
-def package_of(module: str, names: Iterable[str] = ()) -> Package:
+def find_package(module: str, names: Iterable[str] = ()) -> Package:
     """The installed package of a module. It has the module's name, or one of these.
 
     Raises NotInstalledError if there is none.
@@ -180,7 +180,7 @@ def installed_frameworks() -> tuple[Framework, ...]:
     for name in names:
         newest = dialect_named(name)
         try:
-            package = package_of(framework_module(name), newest.naming.packages.split())
+            package = find_package(framework_module(name), newest.naming.packages.split())
         except NotInstalledError:
             continue
         found.append(_judged(newest, package))
@@ -285,7 +285,7 @@ def _backend(name: str, own: Own) -> Library:
     wanted = own.needed_for(name)
     remedy = f"pip install {name}" if name == DEFAULT_BACKEND else f"pip install 'castwise[{name}]'"
     try:
-        package = package_of(name, [requirement.name for requirement in wanted])
+        package = find_package(name, [requirement.name for requirement in wanted])
     except NotInstalledError:
         return Library(name, (), "not installed", remedy)
     if package.problem:
@@ -340,7 +340,7 @@ def missing(own: Own) -> list[Problem]:
 def _installed(requirement: Requirement) -> Package | None:
     """The package of a requirement, whose module has the same name."""
     try:
-        return package_of(requirement.name.replace("-", "_"), [requirement.name])
+        return find_package(requirement.name.replace("-", "_"), [requirement.name])
     except NotInstalledError:
         return None
 
@@ -370,7 +370,7 @@ def installed_kernels() -> tuple[Kernels, ...]:
 def _kernels(kind: str) -> Kernels:
     name, size = PACKAGES[kind], COSTS[kind].size
     try:
-        package = package_of(name)
+        package = find_package(name)
     except NotInstalledError:
         remedy = f"pip install 'castwise[{_EXTRAS[kind]}]'"
         return Kernels(kind, "", f"{name} is not installed", remedy, size)
@@ -472,6 +472,6 @@ def _plugins(is_registered: bool) -> tuple[Library, ...]:
 
 def _installed_frameworks(name: str) -> Package | None:
     try:
-        return package_of(name)
+        return find_package(name)
     except NotInstalledError:
         return None

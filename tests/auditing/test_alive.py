@@ -10,7 +10,7 @@ import pytest
 from under_audit import audited, write
 
 from castwise.auditing.arrays import AliveResults
-from castwise.auditing.audited import audit_of
+from castwise.auditing.origins import make_audit
 from castwise.report.audit import audit_text
 from castwise.report.audit_formats import audit_json
 
@@ -48,7 +48,7 @@ def test_the_report_has_the_most_bytes_beside_the_sum(tmp_path: Path, module: st
     pytest.importorskip(module)
     outcome, seen = audited(write(tmp_path, script=PROGRAM.format(module=module)), cwd=tmp_path)
     assert (outcome.status, seen.counts.failures) == (0, {})
-    audit = audit_of(seen)
+    audit = make_audit(seen)
     alive = {finding.op + str(finding.place.line): finding.alive for finding in audit.findings}
     # One result is still there while the next is made; what is written in place is not new.
     assert alive == {"mul6": 8000, "add7": 40_000, "add8": 0}

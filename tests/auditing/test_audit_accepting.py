@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.accepted import (
+from castwise.auditing.suppressions import (
     failing,
     hazards_named,
     read_baseline,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.audited import Audit, audit_of
 from castwise.auditing.launch import run_audited
+from castwise.auditing.origins import Audit, make_audit
 from castwise.auditing.records import Finding, InsideCast, InsideCoverage, Options
 from castwise.report.audit_formats import audit_json
 from castwise.report.audit_sections import inside_text
@@ -31,7 +31,7 @@ def audited(place: Path, program: str, *, is_deep: bool = True) -> Audit:
     run = run_audited([str(script)], Options(is_deep=is_deep))
     assert run.status == 0
     assert run.seen.counts.failures == {}
-    return audit_of(run.seen)
+    return make_audit(run.seen)
 
 
 def inside(audit: Audit) -> InsideCoverage:

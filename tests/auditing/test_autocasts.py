@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from under_audit import same_script, write
 
-from castwise.auditing.audited import Audit, audit_of
 from castwise.auditing.launch import run_audited
+from castwise.auditing.origins import Audit, make_audit
 from castwise.auditing.records import Options
 from castwise.report.audit import audit_text
 from castwise.report.audit_formats import audit_json
@@ -47,7 +47,7 @@ def audit(place: Path, *, is_deep: bool) -> Audit:
     script = write(place, script=PROGRAM)
     run = run_audited([str(script)], Options(is_deep=is_deep))
     assert (run.status, run.seen.counts.failures) == (0, {})
-    return audit_of(run.seen)
+    return make_audit(run.seen)
 
 
 @pytest.mark.parametrize("is_deep", [False, True])
@@ -141,5 +141,5 @@ with torch.autocast("cpu", dtype=torch.bfloat16):
     trace(torch.ones(4, 4, dtype=torch.bfloat16))
 """
     run = run_audited([str(write(tmp_path, script=text))], Options())
-    (op,) = audit_of(run.seen).sections.autocasts.ops
+    (op,) = make_audit(run.seen).sections.autocasts.ops
     assert (op.place.line, op.seen.op, op.seen.changes) == (5, "trace", ("bfloat16 -> float32",))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, write
 
-from castwise.auditing.audited import Audit, audit_of
+from castwise.auditing.origins import Audit, make_audit
 
 NUMPY = """
 import operator
@@ -158,7 +158,7 @@ def test_each_cast_is_found_once_and_nothing_else(
     outcome, seen = audited(script, cwd=tmp_path)
     assert outcome.status == 0, outcome.stderr
     assert seen.counts.failures == {}
-    audit = audit_of(seen)
+    audit = make_audit(seen)
     assert not audit.coverage.unexpected
     lines = source.splitlines()
     found = [(lines[f.place.line - 1], f.op) for f in audit.findings]
@@ -168,7 +168,7 @@ def test_each_cast_is_found_once_and_nothing_else(
 def judged(source: str, directory: Path) -> Audit:
     outcome, seen = audited(write(directory, script=source).name, cwd=directory)
     assert outcome == plainly("script.py", cwd=directory)
-    return audit_of(seen)
+    return make_audit(seen)
 
 
 def test_what_is_not_about_arrays_is_not_counted_and_the_rest_is_named(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from under_audit import write
 
-from castwise.auditing.accepted import failing_compilations, without_ignored
-from castwise.auditing.audited import Audit, audit_of
 from castwise.auditing.launch import run_audited
+from castwise.auditing.origins import Audit, make_audit
 from castwise.auditing.records import ComparedCompilation, CompiledDifference, Options
+from castwise.auditing.suppressions import failing_compilations, without_ignored
 from castwise.report.audit import audit_text
 from castwise.report.audit_formats import audit_json, audit_sarif
 
@@ -101,7 +101,7 @@ def audit(place: Path, program: str, capfd: pytest.CaptureFixture[str]) -> Audit
         assert (run.status, run.seen.counts.failures) == (0, {})
         printed.append(capfd.readouterr().out)
     assert printed[0] == printed[1] != ""
-    return audit_of(run.seen)
+    return make_audit(run.seen)
 
 
 def found_in(audit: Audit) -> list[tuple[object, ...]]:
@@ -162,8 +162,8 @@ def test_what_differs_fails_unless_a_comment_accepts_it(
 
 def test_without_the_option_nothing_runs_twice(tmp_path: Path) -> None:
     script = write(tmp_path, script="import numpy as np\nnp.ones(3, 'f4') * np.ones(3)\n")
-    assert audit_of(run_audited([str(script)], Options()).seen).sections.compared is None
-    found = audit_of(run_audited([str(script)], Options(compares=True)).seen)
+    assert make_audit(run_audited([str(script)], Options()).seen).sections.compared is None
+    found = make_audit(run_audited([str(script)], Options(compares=True)).seen)
     assert "run without their compilers too: none was compiled." in " ".join(
         audit_text(found).split()
     )
@@ -174,6 +174,6 @@ def test_a_difference_without_a_line_of_the_program_is_told_without_one(tmp_path
     seen = run_audited([str(script)], Options(compares=True)).seen
     difference = CompiledDifference("mul", "float16", "float64")
     library = ComparedCompilation("torch.compile", "", "", 0, (difference,))
-    found = audit_of(replace(seen, beyond=replace(seen.beyond, compared=(library,))))
+    found = make_audit(replace(seen, beyond=replace(seen.beyond, compared=(library,))))
     assert "   mul gives float64 with torch.compile, and float16 without it" in audit_text(found)
     assert audit_sarif(found, tmp_path)["runs"][0]["results"] == []

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.audited import Audit, audit_of
 from castwise.auditing.launch import run_audited
+from castwise.auditing.origins import Audit, make_audit
 from castwise.auditing.records import Options
 from processes import finished
 
@@ -26,7 +26,7 @@ def same_with_and_without(
     assert capfd.readouterr().out == plain.stdout
     assert run.status == 0
     assert run.seen.counts.failures == {}
-    return audit_of(run.seen)
+    return make_audit(run.seen)
 
 
 def not_observed(audit: Audit) -> dict[str, str]:

@@ -10,7 +10,7 @@ from textwrap import indent
 import pytest
 from under_audit import audited, plainly, write
 
-from castwise.auditing.audited import audit_of
+from castwise.auditing.origins import make_audit
 from castwise.auditing.records import Seen
 from castwise.auditing.sections import ExplainedCrash, crashes_in
 from castwise.report.audit import audit_text
@@ -69,7 +69,7 @@ def test_the_operation_comes_first_and_the_program_ends_as_it_does(tmp_path: Pat
     outcome, seen = audited(script.name, cwd=tmp_path)
     assert outcome == plainly(script.name, cwd=tmp_path)
     assert (outcome.status, seen.counts.failures) == (1, {})
-    audit = audit_of(seen)
+    audit = make_audit(seen)
     (crash,) = audit.sections.crashes
     assert crash.operation == "int64[3] += float64[3]"
     assert (crash.place.line, crash.dialect) == (5, "numpy")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, write
 
-from castwise.auditing.audited import audit_of
+from castwise.auditing.origins import make_audit
 
 # A line with a comment computes an array; the comment is in the line that declared it.
 _PROGRAM = """
@@ -35,7 +35,7 @@ def test_what_is_computed_is_held_against_what_was_declared(tmp_path: Path) -> N
     outcome, seen = audited(script.name, cwd=tmp_path)
     assert outcome == plainly(script.name, cwd=tmp_path)
     assert seen.counts.failures == {}
-    audit = audit_of(seen)
+    audit = make_audit(seen)
     found = {
         finding.place.line: lines[origin.place.line - 1]
         for origin in audit.origins

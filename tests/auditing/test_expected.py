@@ -11,10 +11,10 @@ import pytest
 from under_audit import forget_makers
 
 import castwise as cw
-from castwise.auditing.accepted import failing, without_expected
-from castwise.auditing.audited import Audit, audit_of
+from castwise.auditing.origins import Audit, make_audit
 from castwise.auditing.plans import stated_target
 from castwise.auditing.records import Seen
+from castwise.auditing.suppressions import failing, without_expected
 from castwise.cli.main import main
 from castwise.report.audit import audit_text
 from castwise.report.audit_formats import audit_json, audit_sarif
@@ -95,35 +95,35 @@ def float64() -> Seen:
 
 
 def test_numbers_that_become_the_own_float_dtype_are_expected(float64: Seen) -> None:
-    stated = audit_of(float64, target=stated_target("float64"))
+    stated = make_audit(float64, target=stated_target("float64"))
     own = ["sum", "mask", "op", "number", "scalar", "complex", "observed"]
     assert codes(stated, True) == {f'own["{name}"]' for name in own}
     assert codes(stated, False) == {'rest["integers"]', "ints[:]", "np.add(x,"}
-    narrower = audit_of(float64, target=stated_target("float32"))
+    narrower = make_audit(float64, target=stated_target("float32"))
     assert not any(finding.is_expected for finding in narrower.findings)
 
 
 def test_the_line_where_float64_begins_is_a_finding() -> None:
     seen = seen_of(from_integers, False)
-    found = audit_of(seen)
+    found = make_audit(seen)
     assert codes(found, False) == BEGUN
     assert codes(found, True) == set()
     for own in (
-        audit_of(seen, target=stated_target("float64")),
-        audit_of(seen_of(from_integers, True)),
+        make_audit(seen, target=stated_target("float64")),
+        make_audit(seen_of(from_integers, True)),
     ):
         assert codes(own, True) == BEGUN
 
 
 def test_floats_narrower_than_float64_must_hold_the_integers() -> None:
-    found = audit_of(seen_of(in_float16), target=stated_target("float16"))
+    found = make_audit(seen_of(in_float16), target=stated_target("float16"))
     assert codes(found, True) == {'own["bytes"]'}
-    found = audit_of(seen_of(in_float16), target=stated_target("float32"))
+    found = make_audit(seen_of(in_float16), target=stated_target("float32"))
     assert codes(found, True) == set()
 
 
 def test_reports_count_what_is_expected(float64: Seen) -> None:
-    whole = audit_of(float64, target=stated_target("float64"))
+    whole = make_audit(float64, target=stated_target("float64"))
     found = without_expected(whole)
     text = " ".join(audit_text(found).split())
     assert "; 7 expected casts." in text
@@ -145,7 +145,7 @@ def test_reports_count_what_is_expected(float64: Seen) -> None:
 
 
 def test_only_a_named_hazard_counts_what_is_expected(float64: Seen) -> None:
-    whole = audit_of(float64, target=stated_target("float64"))
+    whole = make_audit(float64, target=stated_target("float64"))
     assert not any(finding.is_expected for finding in failing(whole, ["any"]))
     named = without_expected(whole, ["loses-precision"])
     lossy = [finding for finding in whole.findings if "loses-precision" in finding.hazards]
@@ -185,6 +185,6 @@ def test_floats_that_come_from_code_that_is_not_observed_are_the_programs_own() 
 
 
 def test_what_begins_in_one_line_without_a_fix_is_one_entry() -> None:
-    found = audit_of(seen_of(two_in_a_line))
+    found = make_audit(seen_of(two_in_a_line))
     lines = [origin.place.line for origin in found.origins]
     assert len(found.findings) > len(lines) == len(set(lines))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing.audited import Audit, audit_of
 from castwise.auditing.launch import run_audited
+from castwise.auditing.origins import Audit, make_audit
 
 
 def audited(place: Path, program: str) -> Audit:
@@ -17,7 +17,7 @@ def audited(place: Path, program: str) -> Audit:
     run = run_audited([str(script)])
     assert run.status == 0
     assert run.seen.counts.failures == {}
-    return audit_of(run.seen)
+    return make_audit(run.seen)
 
 
 def found(audit: Audit) -> list[str]:

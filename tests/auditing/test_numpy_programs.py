@@ -11,7 +11,7 @@ from under_audit import forget_makers
 
 import castwise as cw
 from castwise.auditing import arrays
-from castwise.auditing.audited import Audit, audit_of
+from castwise.auditing.origins import Audit, make_audit
 from castwise.report.audit import audit_text
 from castwise.report.audit_page import audit_html
 
@@ -75,7 +75,7 @@ def audit(program: object) -> Audit:
     forget_makers()
     with cw.audit() as log:
         program()  # type: ignore[operator]
-    return audit_of(log.seen)
+    return make_audit(log.seen)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, write
 
-from castwise.auditing.audited import audit_of
+from castwise.auditing.origins import make_audit
 
 # The line that uses an array names, after "# from", what the line that made it contains.
 _NUMPY = """
@@ -96,7 +96,7 @@ def check(source: str, directory: Path) -> None:
     assert seen.counts.failures == {}
     found = {
         finding.place.line: lines[origin.place.line - 1]
-        for origin in audit_of(seen).origins
+        for origin in make_audit(seen).origins
         for finding in origin.findings
     }
     assert [n for n, made in planted.items() if made not in found.get(n, "")] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, write
 
-from castwise.auditing.audited import audit_of
+from castwise.auditing.origins import make_audit
 from castwise.auditing.plans import stated_target
 from castwise.auditing.records import Seen
 
@@ -60,7 +60,7 @@ def check(source: str, directory: Path) -> Seen:
     outcome, seen = audited(script.name, cwd=directory)
     assert outcome == plainly(script.name, cwd=directory)
     assert seen.counts.failures == {}
-    audit = audit_of(seen)
+    audit = make_audit(seen)
     found = {finding.place.line: str(finding) for finding in audit.findings}
     assert found.keys() == planted.keys()
     assert [n for n, text in planted.items() if text not in found[n]] == []
@@ -74,7 +74,7 @@ def test_what_pandas_makes(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     seen = check(_PROGRAM, tmp_path)
     # A column that becomes float64 because values are missing is not expected, arithmetic is.
-    found = audit_of(seen, target=stated_target("float64")).findings
+    found = make_audit(seen, target=stated_target("float64")).findings
     expected = {str(finding) for finding in found if finding.is_expected}
     assert expected == {"Int64[3] / 2 -> Float64", "mean(np.int32[5]) -> float64"}
 

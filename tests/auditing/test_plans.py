@@ -9,8 +9,8 @@ from textwrap import dedent
 import pytest
 
 import castwise as cw
-from castwise.auditing.audited import Audit, audit_of
 from castwise.auditing.launch import run_audited
+from castwise.auditing.origins import Audit, make_audit
 from castwise.auditing.plans import Target, stated_target
 from castwise.auditing.source import lines_at
 from castwise.report.audit import audit_text
@@ -25,7 +25,7 @@ def audited(program: str, directory: Path, target: Target | None = None) -> Audi
     script.write_text(HEAD + dedent(program))
     run = run_audited([str(script)])
     assert run.status == 0
-    return audit_of(run.seen, target=target)
+    return make_audit(run.seen, target=target)
 
 
 def fixes(audit: Audit) -> list[list[str]]:
@@ -102,7 +102,7 @@ def test_a_module_that_an_other_function_imports_is_not_named(tmp_path: Path) ->
         "def used(x, w):\n    return x + (w / 3)\n"
         "used(*made())\n"
     )
-    found = audit_of(run_audited([str(script)]).seen)
+    found = make_audit(run_audited([str(script)]).seen)
     assert fixes(found) == [["np.ones(5, dtype=np.float32)"]]
 
 
@@ -110,8 +110,8 @@ def test_a_program_in_float64_is_not_told_to_narrow_its_integers(tmp_path: Path)
     script = tmp_path / "program.py"
     script.write_text("import numpy as np\nshare = np.arange(9) / 7\n")
     seen = run_audited([str(script)]).seen
-    assert fixes(audit_of(seen)) == [[]]
-    stated = audit_of(seen, target=stated_target("float32"))
+    assert fixes(make_audit(seen)) == [[]]
+    stated = make_audit(seen, target=stated_target("float32"))
     assert fixes(stated) == [["np.divide(np.arange(9), 7, dtype=np.float32)"]]
 
 
@@ -175,18 +175,18 @@ def test_a_stated_target_ranks_origins_and_undoes_constants(tmp_path: Path) -> N
     script = tmp_path / "program.py"
     script.write_text(HEAD + dedent(TARGETS))
     seen = run_audited([str(script)]).seen
-    inferred = audit_of(seen)
+    inferred = make_audit(seen)
     assert not any(map(any, fixes(inferred)))  # constants are not undone
-    stated = audit_of(seen, target=stated_target("float32"))
+    stated = make_audit(seen, target=stated_target("float32"))
     assert fixes(stated)[0] == ["np.zeros(5, dtype=np.float32)"]
     lines = [origin.place.line for origin in stated.origins]
     assert lines == [6, 8, 5, 2]  # those that leave the target come first
     assert [origin.note for origin in stated.origins[2:]] == ["Not relevant to float32."] * 2
-    text = audit_text(audit_of(seen, target=stated_target("mps")), width=200)
+    text = audit_text(make_audit(seen, target=stated_target("mps")), width=200)
     assert "Target: mps, whose widest float is float32." in text
     assert text.count("mps has no float64.") == 3
     assert "it is also made in 1 line: " in text
-    narrow = audit_of(seen, target=stated_target("float64"))
+    narrow = make_audit(seen, target=stated_target("float64"))
     assert narrow.origins[0].place.line == 2
 
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from castwise.auditing.audited import DtypeOrigin, audit_of
 from castwise.auditing.launch import run_audited
+from castwise.auditing.origins import DtypeOrigin, make_audit
 
 
 class Planted(NamedTuple):
@@ -297,7 +297,7 @@ def audited(programs: Sequence[str], directory: Path, head: str) -> list[Found]:
     script.write_text("".join(f"import {name}\n" for name in names))
     run = run_audited([str(script)])
     assert run.status == 0
-    origins = audit_of(run.seen).origins
+    origins = make_audit(run.seen).origins
     own = [[o for o in origins if Path(o.place.file).stem == name] for name in names]
     assert sum(map(len, own)) == len(origins)
     return [Found(found, planted_at(source)) for found, source in zip(own, sources, strict=True)]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from castwise.auditing.launch import run_audited
-from castwise.auditing.port import Port, PortChange, port_of
+from castwise.auditing.port import Port, PortChange, make_port
 from castwise.auditing.records import Seen
 from castwise.cli.main import main
 from castwise.report.port import port_text
@@ -45,7 +45,7 @@ z = x * 2
 
 
 def ported(program: str, directory: Path, source: str | None, target: str) -> Port:
-    return port_of(seen_of(program, directory), target, source)
+    return make_port(seen_of(program, directory), target, source)
 
 
 @functools.cache

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from under_audit import write
 
-from castwise.auditing.audited import Audit, audit_of
 from castwise.auditing.launch import run_audited
+from castwise.auditing.origins import Audit, make_audit
 from castwise.auditing.records import Options
 from castwise.auditing.source import edits_of
 from castwise.report.audit import audit_text
@@ -69,7 +69,7 @@ def audit(place: Path, **options: object) -> Audit:
     script = write(place, script=PROGRAM)
     run = run_audited([str(script)], Options(**options))  # type: ignore[arg-type]
     assert (run.status, run.seen.counts.failures) == (0, {})
-    return audit_of(run.seen)
+    return make_audit(run.seen)
 
 
 def test_what_changed_from_what_to_what_and_what_to_write(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, same_script, write
 
-from castwise.auditing.audited import audit_of
+from castwise.auditing.origins import make_audit
 from castwise.auditing.records import Seen
 
 FUNCTIONS = """
@@ -153,7 +153,7 @@ def work(n):
 
 
 def findings(seen: Seen) -> list[tuple[int, str, int]]:
-    return [(f.place.line, f.op, f.count) for f in audit_of(seen).findings]
+    return [(f.place.line, f.op, f.count) for f in make_audit(seen).findings]
 
 
 @pytest.mark.parametrize(

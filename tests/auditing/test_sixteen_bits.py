@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from under_audit import audited, write
 
-from castwise.auditing.audited import Audit, audit_of
 from castwise.auditing.log import LOG
 from castwise.auditing.observers import returned_state
+from castwise.auditing.origins import Audit, make_audit
 from castwise.report.audit import audit_text
 from castwise.report.audit_formats import audit_json
 
@@ -19,7 +19,7 @@ from castwise.report.audit_formats import audit_json
 def audit(place: Path, source: str) -> Audit:
     outcome, seen = audited(write(place, script=source).name, cwd=place)
     assert (outcome.status, outcome.stderr, seen.counts.failures) == (0, "", {})
-    return audit_of(seen)
+    return make_audit(seen)
 
 
 def sums(found: Audit) -> dict[str, tuple[int, bool]]:

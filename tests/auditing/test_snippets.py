@@ -15,9 +15,9 @@ import pytest
 from snippets import NUMPY, TORCH, Parts, snippets
 
 import cells
-from castwise.auditing.audited import Audit, DtypeOrigin, audit_of
-from castwise.auditing.detect import steps_of
+from castwise.auditing.detect import make_steps
 from castwise.auditing.launch import run_audited
+from castwise.auditing.origins import Audit, DtypeOrigin, make_audit
 from castwise.auditing.records import Event, Seen
 from castwise.auditing.source import edits_of, with_edits
 from castwise.vocab.dtypes import dtype
@@ -69,7 +69,7 @@ class Ran(NamedTuple):
 
 def operations(seen: Seen) -> list[tuple[Event, str]]:
     """What was understood, with the names of the ops."""
-    steps = steps_of(seen.events, seen)
+    steps = make_steps(seen.events, seen)
     return [(s.event, s.operation.question.op.name) for s in steps if s.operation]
 
 
@@ -88,7 +88,7 @@ def ran(bodies: Sequence[str], head: str, directory: Path) -> Ran:
     run = run_audited([str(program)])
     assert run.status == 0
     outcomes, seen = json.loads(path.read_text()), run.seen
-    return Ran(text, places, outcomes, audit_of(seen), seen, operations(seen))
+    return Ran(text, places, outcomes, make_audit(seen), seen, operations(seen))
 
 
 def within(items: Sequence[Any], places: range) -> list[Any]:

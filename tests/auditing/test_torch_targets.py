@@ -6,7 +6,7 @@ import pytest
 from under_audit import forget_makers
 
 import castwise as cw
-from castwise.auditing.audited import Audit
+from castwise.auditing.origins import Audit
 
 torch = pytest.importorskip("torch")
 

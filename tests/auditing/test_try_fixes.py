@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from castwise.auditing import rerun as trying
-from castwise.auditing.audited import Audit, audit_of
 from castwise.auditing.launch import run_audited
+from castwise.auditing.origins import Audit, make_audit
 from castwise.auditing.records import FinalValues, Options, Outcome, Run
-from castwise.auditing.rerun import Trial, differences, ending_of, try_fixes, why_not_comparable
+from castwise.auditing.rerun import Trial, differences, read_ending, try_fixes, why_not_comparable
 from castwise.report.audit import audit_text, trial_text
 from castwise.report.audit_formats import audit_json, audit_sarif
 
@@ -53,7 +53,7 @@ def tried(program: str, directory: Path) -> tuple[Audit, Trial]:
     script.write_text(program)
     options = Options(keeps_outcome=True)
     run = run_audited([str(script)], options)
-    return try_fixes([str(script)], audit_of(run.seen), run, options)
+    return try_fixes([str(script)], make_audit(run.seen), run, options)
 
 
 def test_fixes_are_tried_and_measured(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -111,7 +111,7 @@ def test_the_search_ends_after_some_runs_and_when_it_is_interrupted(
     script.write_text(HARMFUL)
     options = Options(keeps_outcome=True)
     first = run_audited([str(script)], options)
-    audit = audit_of(first.seen)
+    audit = make_audit(first.seen)
 
     def pretended(options: Options, doing: str, limit: float | None) -> Run:
         return replace(first, status=1 if options.edits else 0)
@@ -200,4 +200,4 @@ def test_the_line_of_an_error_is_the_programs_own() -> None:
         'Traceback (most recent call last):\n  File "/a.py", line 3, in f\n    f()\n'
         '  File "/lib/b.py", line 9, in g\n    g()\nValueError: no\n'
     )
-    assert ending_of(said, ["/a.py"]) == ("ValueError: no", "a.py:3")
+    assert read_ending(said, ["/a.py"]) == ("ValueError: no", "a.py:3")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, write
 
-from castwise.auditing.accepted import failing_losses, without_ignored
-from castwise.auditing.audited import audit_of
+from castwise.auditing.origins import make_audit
 from castwise.auditing.records import Options
+from castwise.auditing.suppressions import failing_losses, without_ignored
 
 # A line with a comment loses so many values in this way; all others lose none.
 _NUMPY = """
@@ -117,13 +117,13 @@ def check(source: str, directory: Path) -> None:
     assert outcome == plainly(script.name, cwd=directory, flags=["-Wignore"])
     assert outcome.status == 0, outcome.stderr
     assert seen.counts.failures == {}
-    audit = without_ignored(audit_of(seen))
+    audit = without_ignored(make_audit(seen))
     assert audit.losses is not None
     assert {loss.place.line: f"{loss.lost} {loss.how}" for loss in audit.losses} == planted
     assert failing_losses(audit, ["lost-values"]) == audit.losses
     assert failing_losses(audit, ["widens"]) == ()
     unread = dataclasses.replace(seen.facts, checks_values=False)
-    assert audit_of(dataclasses.replace(seen, facts=unread)).losses is None
+    assert make_audit(dataclasses.replace(seen, facts=unread)).losses is None
 
 
 def test_values_of_numpy_arrays(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from under_audit import audited, plainly, write
 
-from castwise.auditing.audited import audit_of
+from castwise.auditing.origins import make_audit
 
 # A line with a comment is a finding with these hazards; all others are none.
 _NUMPY = """
@@ -107,7 +107,7 @@ def check(source: str, directory: Path) -> None:
     outcome, seen = audited(script.name, cwd=directory)
     assert outcome == plainly(script.name, cwd=directory)
     assert seen.counts.failures == {}
-    audit = audit_of(seen)
+    audit = make_audit(seen)
     assert {f.place.line: f.hazards for f in audit.findings} == planted
     assert all(o.findings[0].result.kind == "float" for o in audit.origins if o.fixes)
 

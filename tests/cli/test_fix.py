@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from castwise.cli.audit import size_of
+from castwise.cli.audit import parse_size
 from castwise.cli.main import main
 from processes import finished
 
@@ -137,4 +137,4 @@ def test_small_findings_are_hidden_and_do_not_fail(
     assert "Hidden: 1 finding with results smaller than 100 bytes." in said
     assert audited(capfd, "--min-bytes", "1X", "bom.py")[0] == 2
     with pytest.raises(ValueError, match="many"):
-        size_of("many")
+        parse_size("many")

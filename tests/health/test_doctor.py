@@ -19,11 +19,11 @@ from castwise.health import (
     Requirement,
     backends,
     extras,
+    find_package,
     installed_frameworks,
     installed_kernels,
     missing,
     own_metadata,
-    package_of,
     version_numbers,
 )
 from processes import finished
@@ -52,21 +52,21 @@ def install(site: Path, name: str, version: str, module: str = "") -> Path:
 
 def test_a_package_is_found_without_importing_it(site: Path) -> None:
     install(site, "acme-lib", "1.2", "acmelib")
-    found = package_of("acmelib", ["acme-lib"])
+    found = find_package("acmelib", ["acme-lib"])
     assert found == ("acme-lib", "1.2", None)
     with pytest.raises(NotInstalledError):
-        package_of("acmelob")
+        find_package("acmelob")
 
 
 def test_the_package_of_a_module_is_looked_up_where_its_name_is_not_known(site: Path) -> None:
     info = install(site, "acme-cuda12x", "14.0", "acmecuda")
     (info / "top_level.txt").write_text("acmecuda\n", encoding="utf-8")
-    assert package_of("acmecuda") == ("acme-cuda12x", "14.0", None)
+    assert find_package("acmecuda") == ("acme-cuda12x", "14.0", None)
 
 
 def test_metadata_without_its_module_is_broken(site: Path) -> None:
     install(site, "acmelib", "1.2")
-    problem = package_of("acmelib").problem
+    problem = find_package("acmelib").problem
     assert problem is not None
     assert problem.what == "acmelib 1.2 is listed as installed, and `import acmelib` finds nothing."
     assert problem.remedy == "pip install --force-reinstall acmelib==1.2"
@@ -75,11 +75,11 @@ def test_metadata_without_its_module_is_broken(site: Path) -> None:
 def test_a_module_without_metadata_is_broken(site: Path) -> None:
     (site / "acmelib.py").touch()
     (site / "acmedir").mkdir()  # a directory that happens to have the name
-    problem = package_of("acmelib").problem
+    problem = find_package("acmelib").problem
     assert problem is not None
     assert "acmelib.py, which no installed package has" in problem.what
     with pytest.raises(NotInstalledError):
-        package_of("acmedir")
+        find_package("acmedir")
 
 
 def test_a_file_that_hides_a_package_is_named(
@@ -90,22 +90,22 @@ def test_a_file_that_hides_a_package_is_named(
     nearer.mkdir()
     (nearer / "acmelib.py").touch()
     monkeypatch.syspath_prepend(str(nearer))
-    problem = package_of("acmelib").problem
+    problem = find_package("acmelib").problem
     assert problem is not None
     assert problem.remedy == f"rename or remove {(nearer / 'acmelib.py').resolve()}"
     editable = {"url": nearer.as_uri(), "dir_info": {"editable": True}}
     (info / "direct_url.json").write_text(json.dumps(editable), encoding="utf-8")
-    assert package_of("acmelib").problem is None
+    assert find_package("acmelib").problem is None
 
 
 def test_what_a_half_done_installation_leaves_is_broken(site: Path) -> None:
     install(site, "acmelib", "1.2", "acmelib")
     install(site, "acmelib", "1.3")
-    twice = package_of("acmelib").problem
+    twice = find_package("acmelib").problem
     assert twice is not None
     assert "in the versions 1.2 and 1.3" in twice.what
     (site / "acmelab-1.dist-info").mkdir()
-    empty = package_of("acmelab").problem
+    empty = find_package("acmelab").problem
     assert empty is not None
     assert empty.what == "acmelab is listed as installed, and its metadata is empty."
 
@@ -217,7 +217,7 @@ def test_something_broken_is_told_at_the_end_with_status_1(
 
 def test_it_says_whether_there_are_kernels_and_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("castwise.health.is_installed", lambda kind: kind == "cpu")
-    monkeypatch.setattr("castwise.health.package_of", lambda name: Package(name, "1.5", None))
+    monkeypatch.setattr("castwise.health.find_package", lambda name: Package(name, "1.5", None))
     monkeypatch.setattr("castwise.kernels.threads._number", 3)
     monkeypatch.setenv("CASTWISE_CACHE", "off")
     monkeypatch.setenv("CASTWISE_KERNELS", "off")

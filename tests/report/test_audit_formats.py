@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from castwise.auditing.audited import audit_of
 from castwise.auditing.launch import run_audited
+from castwise.auditing.origins import make_audit
 from castwise.auditing.records import Options
 from castwise.engine.decision import HAZARDS
 from castwise.report.audit_formats import audit_json, audit_sarif
@@ -161,7 +161,7 @@ def test_sarif_tells_a_crash_and_lost_values(tmp_path: Path) -> None:
         """
     place = script(program, tmp_path)
     seen = run_audited([str(place)], Options(checks_values=True)).seen
-    run = json.loads(json.dumps(audit_sarif(audit_of(seen), tmp_path)))["runs"][0]
+    run = json.loads(json.dumps(audit_sarif(make_audit(seen), tmp_path)))["runs"][0]
     crash, loss = run["results"]
     rules = [run["tool"]["driver"]["rules"][result["ruleIndex"]] for result in (crash, loss)]
     assert [rule["id"] for rule in rules] == [crash["ruleId"], loss["ruleId"]]

@@ -76,10 +76,10 @@ def test_no_findings_says_of_how_much(tmp_path: Path) -> None:
 def test_a_program_without_arrays_is_not_called_clean(tmp_path: Path) -> None:
     program = tmp_path / "plain.py"
     program.write_text("print(1 + 1)\n")
-    from castwise.auditing.audited import audit_of
     from castwise.auditing.launch import run_audited
+    from castwise.auditing.origins import make_audit
 
-    text = audit_text(audit_of(run_audited([str(program)]).seen))
+    text = audit_text(make_audit(run_audited([str(program)]).seen))
     assert text.startswith("No operation on arrays was seen.")
 
 

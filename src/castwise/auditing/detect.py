@@ -193,7 +193,7 @@ def _word(array: SeenOperand) -> str:
     return f"({names})[{sizes}]" if len(array.names) > 1 else f"{names}[{sizes}]"
 
 
-def finding_by_own_rules(
+def _find_own_cast(
     operation: Operation, place: SourcePlace, provenance: Provenance
 ) -> Finding | None:
     """The finding for an operation that made float64 of something else."""
@@ -250,7 +250,7 @@ _FLOAT = dtype("float32").rank
 _LOSSES = ("loses-precision", "loses-range", "wraps", "changes-kind", "drops-imaginary")
 
 
-def write_of(event: Event, site: Site, dialects: dict[str, str]) -> Operation | None:
+def as_write(event: Event, site: Site, dialects: dict[str, str]) -> Operation | None:
     """The write that an event is; None if it is none, or one that its dialect refuses."""
     pair = _pair(event, site)
     if pair is None:
@@ -348,13 +348,11 @@ def _cut(made: SeenArray, given: object) -> tuple[SeenArray, SeenArray | SeenNum
     return _known(made, given, _CUT) if is_cut and given.dtype != made.dtype else None
 
 
-def finding_of_write(
-    operation: Operation, place: SourcePlace, provenance: Provenance
-) -> Finding | None:
+def _find_write(operation: Operation, place: SourcePlace, provenance: Provenance) -> Finding | None:
     """The finding for a write; None if the array holds what is written."""
     place_of_value = 0 if operation.question.form == _CUT else 1
     value, target = operation.operands[place_of_value], operation.operands[1 - place_of_value]
-    assert isinstance(target, SeenArray)  # by write_of
+    assert isinstance(target, SeenArray)  # by as_write
     assert not isinstance(value, SeenList)  # likewise
     hazards = _hazards(value, _dtype(target))
     if not hazards:
@@ -411,7 +409,7 @@ def merged(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _merge(found: dict[object, Finding], new: Finding) -> None:
-    key = key_of(new)
+    key = finding_key(new)
     old = found.get(key)
     found[key] = (
         replace(
@@ -427,13 +425,13 @@ def _merge(found: dict[object, Finding], new: Finding) -> None:
     )
 
 
-def key_of(finding: Finding) -> object:
+def finding_key(finding: Finding) -> object:
     """What identifies a finding."""
     dtypes = tuple(o.dtype or o.kind for o in finding.operands)
     return finding.place, finding.op, dtypes, finding.result, finding.origin, finding.inside
 
 
-def finding_of(
+def find_cast(
     operation: Operation,
     place: SourcePlace,
     provenance: Provenance,
@@ -441,9 +439,9 @@ def finding_of(
 ) -> Finding | None:
     """The finding for an operation; None if it casts nothing implicitly."""
     if is_write(operation):
-        return finding_of_write(operation, place, provenance)
+        return _find_write(operation, place, provenance)
     if has_own_rules(operation):
-        return finding_by_own_rules(operation, place, provenance)
+        return _find_own_cast(operation, place, provenance)
     decision, question = operation.decision, operation.question
     assert decision is not None  # such a cast is expected
     is_sum = question.op.accumulates
@@ -683,7 +681,7 @@ class Step(NamedTuple):
     is_seen: bool = False  # there is no rule, but all its dtypes were seen
 
 
-def steps_of(events: tuple[Event, ...], seen: Seen) -> tuple[Step, ...]:
+def make_steps(events: tuple[Event, ...], seen: Seen) -> tuple[Step, ...]:
     """The steps of events."""
     autocast = {op.mark for op in seen.beyond.autocast_ops}
     return tuple([_step(event, seen, event.mark in autocast) for event in events])
@@ -691,7 +689,7 @@ def steps_of(events: tuple[Event, ...], seen: Seen) -> tuple[Step, ...]:
 
 def _step(event: Event, seen: Seen, is_autocast: bool) -> Step:
     located = seen.site(event)
-    for decided in (write_of, by_own_rules):
+    for decided in (as_write, by_own_rules):
         found = decided(event, located.site, seen.facts.dialects)
         if found is not None:
             return Step(event, located, found)

@@ -14,16 +14,15 @@ from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from castwise.auditing import watching
-from castwise.auditing.accepted import without_expected
 from castwise.auditing.arrays import NUMBERS, Note, has_observed, observed_code
-from castwise.auditing.audited import Audit, audit_of
 from castwise.auditing.detect import as_mixed
 from castwise.auditing.hook import all_hooks
 from castwise.auditing.loading import CHECKED, prepare, register_sites, rewritten
 from castwise.auditing.log import LOG, UNOBSERVED, Log, PendingOperation, Tally
 from castwise.auditing.operations import Harmless, NotUnderstood, understand
 from castwise.auditing.originals import keep_source
-from castwise.auditing.port import Port, answer_to, port_of, questions_in
+from castwise.auditing.origins import Audit, make_audit
+from castwise.auditing.port import Port, answer_to, make_port, questions_in
 from castwise.auditing.records import (
     Coverage,
     EnforcedDialect,
@@ -36,6 +35,7 @@ from castwise.auditing.records import (
 from castwise.auditing.rewriting import full_path
 from castwise.auditing.saved import event_of, running_frameworks, seen_in, site_of
 from castwise.auditing.scopes import available_modes, enter_modes, leave_modes
+from castwise.auditing.suppressions import without_expected
 from castwise.catalog.dialects import to_dialect
 from castwise.engine.ask import find_op
 from castwise.errors import PromotionError, PromotionWarning, UsageError
@@ -494,7 +494,7 @@ class AuditLog(Shown, Block):
     def audit(self) -> Audit:
         """The findings so far by origin, worst first, with the coverage; those that are expected
         are apart, in `expected`."""
-        return without_expected(audit_of(self.seen))
+        return without_expected(make_audit(self.seen))
 
     @property
     def findings(self) -> list[Finding]:
@@ -509,7 +509,7 @@ class AuditLog(Shown, Block):
     def port(self, target: str | Dialect, source: str | Dialect | None = None) -> Port:
         """What the operations seen so far would compute in the dialect `target`. `source` is the
         dialect they are written for: by default the one that ran most of them."""
-        return port_of(self.seen, target, source)
+        return make_port(self.seen, target, source)
 
 
 # Adds observers to one function by recompiling its source; the function object stays the same.

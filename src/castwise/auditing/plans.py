@@ -12,10 +12,10 @@ from typing import NamedTuple, TypeAlias
 from castwise.auditing.detect import (
     Provenance,
     Step,
-    finding_of,
+    find_cast,
+    finding_key,
     has_own_rules,
     is_write,
-    key_of,
     merged,
     running_sums,
 )
@@ -135,7 +135,7 @@ class Log:
         if operation is None or not operation.is_expected:
             return None
         place = step.located.place
-        return finding_of(operation, place, self.provenance, self._with_accumulators)
+        return find_cast(operation, place, self.provenance, self._with_accumulators)
 
     def _affected(self, marks: Iterable[int]) -> list[int]:
         """The steps of some sites, and of all that use their results, directly or not."""
@@ -572,7 +572,7 @@ class Planner:
             finding = self._shown.get(position)
             if finding is None:
                 continue
-            key = key_of(finding)
+            key = finding_key(finding)
             saved[key] += _saved(finding, replay.results.get(position))
             if position not in replay.findings:
                 gone.setdefault(key, set()).add(position)
@@ -656,5 +656,5 @@ def _saved(finding: Finding, result: DType | None) -> int:
 def _by_key(findings: dict[int, Finding]) -> dict[object, set[int]]:
     found: dict[object, set[int]] = {}
     for position, finding in findings.items():
-        found.setdefault(key_of(finding), set()).add(position)
+        found.setdefault(finding_key(finding), set()).add(position)
     return found

@@ -426,7 +426,7 @@ class Port(Shown):
         return found
 
 
-def port_of(seen: Seen, target: str | Dialect, source: str | Dialect | None = None) -> Port:
+def make_port(seen: Seen, target: str | Dialect, source: str | Dialect | None = None) -> Port:
     """What a program would compute in the dialect `target`. `source` is the dialect it is written
     for: by default the one that ran most of its operations.
 

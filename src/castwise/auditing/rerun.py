@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from castwise.auditing.audited import Audit, DtypeOrigin, audit_of, worst_first
 from castwise.auditing.launch import run_audited
+from castwise.auditing.origins import Audit, DtypeOrigin, make_audit, worst_first
 from castwise.auditing.plans import NO_PLAN
 from castwise.auditing.records import (
     FinalValues,
@@ -261,7 +261,7 @@ class Ending(NamedTuple):
         return self.error.partition(":")[0]
 
 
-def ending_of(said: str, files: Collection[str]) -> Ending:
+def read_ending(said: str, files: Collection[str]) -> Ending:
     """The last traceback in what a program said, and its innermost line in one of the files."""
     _, found, text = said.rpartition(_TRACEBACK)
     if not found:
@@ -280,7 +280,7 @@ def ending_of(said: str, files: Collection[str]) -> Ending:
 
 def crash_text(run: Run, files: Collection[str]) -> str:
     """How a run ended that should have ended otherwise."""
-    ending = ending_of(run.outcome.said if run.outcome else "", files)
+    ending = read_ending(run.outcome.said if run.outcome else "", files)
     if run.status > 128 and not ending.error:
         return f"it is ended by {_signal_name(run.status - 128)}"
     where = f"{ending.place} " if ending.place else "it "
@@ -339,7 +339,7 @@ def try_fixes(
     audit: Audit,
     first: Run,
     options: Options,
-    read: Callable[[Seen], Audit] = audit_of,
+    read: Callable[[Seen], Audit] = make_audit,
     run: Runner | None = None,
 ) -> tuple[Audit, Trial]:
     """Tries the fixes of an audit: the audit without those that do harm, and what the others do.
@@ -462,7 +462,7 @@ class _Search:
             return run.status != self.first.status
         files = self.first.seen.files
         said = [r.outcome.said if r.outcome else "" for r in (self.second, run)]
-        kinds = [ending_of(text, files).kind for text in said]
+        kinds = [read_ending(text, files).kind for text in said]
         return bool(run.status) and kinds[0] != kinds[1]
 
     def _judged(self, attempt: _Attempt) -> tuple[Audit, Trial]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from castwise.auditing.detect import LEAST_TERMS, Step, key_of, running_sums
+from castwise.auditing.detect import LEAST_TERMS, Step, finding_key, running_sums
 from castwise.auditing.fixes import instead_of, spelled
 from castwise.auditing.hook import Hook, find_hook
 from castwise.auditing.operations import Harmless, NotUnderstood, framework_of, understand
@@ -474,7 +474,7 @@ def _loops(steps: Sequence[Step]) -> Iterator[NarrowSum]:
 def find_inside(log: Log, seen: Seen) -> tuple[dict[int, Finding], InsideCoverage]:
     """The findings inside libraries that the user's source does not show, by the position of their
     step, and the coverage."""
-    shown = {key_of(f) for p, f in log.findings.items() if log.steps[p].event.inside is None}
+    shown = {finding_key(f) for p, f in log.findings.items() if log.steps[p].event.inside is None}
     found: dict[int, Finding] = {}
     casts: dict[object, InsideCast] = {}
     autocast_at = {e.mark for e in seen.inside if e.inside and e.inside.autocast}
@@ -495,7 +495,7 @@ def find_inside(log: Log, seen: Seen) -> tuple[dict[int, Finding], InsideCoverag
         elif operation is not None and not operation.is_expected:
             unclear[str(operation.question)] += event.count
         finding = log.findings.get(position)
-        if finding and (event.inside.backward_of or key_of(finding) not in shown):
+        if finding and (event.inside.backward_of or finding_key(finding) not in shown):
             found[position] = replace(finding, inside=_inside_text(event.inside))
     ordered = sorted(casts.values(), key=lambda c: (-c.bytes, c.place))
     return found, InsideCoverage(count, unclear, tuple(ordered), _closed(seen))
@@ -754,7 +754,7 @@ class Sections:
     compared: ComparedFunctions | None = None  # None: compiled functions ran as they are
 
 
-def sections_of(steps: Sequence[Step], seen: Seen) -> Sections:
+def make_sections(steps: Sequence[Step], seen: Seen) -> Sections:
     """The sections of what was seen."""
     return Sections(
         crashes_in(seen),
@@ -789,7 +789,7 @@ class LostValues:
         return text_at(self.place)
 
 
-def losses_of(seen: Seen) -> tuple[LostValues, ...]:
+def lost_values(seen: Seen) -> tuple[LostValues, ...]:
     """What was lost, without what an expression cuts anyway, in the order of the source."""
     found: dict[object, LostValues] = {}
     for loss in seen.losses:

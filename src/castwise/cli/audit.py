@@ -21,11 +21,11 @@ from castwise.errors import UsageError
 from castwise.report.terminal import paint_for, paint_for_stdout, terminal_width
 
 if TYPE_CHECKING:
-    from castwise.auditing.accepted import Baseline
-    from castwise.auditing.audited import Audit
+    from castwise.auditing.origins import Audit
     from castwise.auditing.port import Port
     from castwise.auditing.records import EnforcedDialect, Fix, Options, Run, Seen
     from castwise.auditing.rerun import Trial
+    from castwise.auditing.suppressions import Baseline
 
 # Defaults for a command's options, from [tool.castwise] in pyproject.toml.
 
@@ -86,10 +86,10 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?))?b?", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
-def size_of(text: str) -> int:
+def parse_size(text: str) -> int:
     """Bytes.
 
-    >>> size_of("1000"), size_of("10kB"), size_of("1.5 MB"), size_of("1MiB")
+    >>> parse_size("1000"), parse_size("10kB"), parse_size("1.5 MB"), parse_size("1MiB")
     (1000, 10000, 1500000, 1048576)
 
     Raises ValueError if it is no size.
@@ -110,7 +110,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # not generic before cli
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
         try:
-            return size_of(str(value))
+            return parse_size(str(value))
         except ValueError:
             self.fail(f"{value!r} is not a size: write 1000, 10kB, 1MB or 1MiB.", param, ctx)
 
@@ -184,7 +184,7 @@ class Judge(NamedTuple):
     def judge(self, audit: Audit) -> tuple[Audit, Audit]:
         """The audit without the findings that comments and --ignore accept, then also without those
         that are expected or in the baseline, and the small ones."""
-        from castwise.auditing.accepted import (
+        from castwise.auditing.suppressions import (
             without_expected,
             without_ignored,
             without_known,
@@ -219,13 +219,13 @@ class Judge(NamedTuple):
 
             _write(wanted.html_file, audit_html(counted))
         if wanted.write_baseline:
-            from castwise.auditing.accepted import write_baseline
+            from castwise.auditing.suppressions import write_baseline
 
             write_baseline(whole.findings, wanted.write_baseline)
 
     def status(self, audit: Audit, of_program: int) -> int:
         """The command's exit status: the program's own, or 1 if findings make it fail."""
-        from castwise.auditing.accepted import failing, failing_compilations, failing_losses
+        from castwise.auditing.suppressions import failing, failing_compilations, failing_losses
 
         counts = failing, failing_losses, failing_compilations
         found = [one for failed in counts for one in failed(audit, self.hazards)]
@@ -241,7 +241,7 @@ def judge_of(wanted: Wanted) -> Judge:
 
     Raises UsageError for an unknown hazard, a baseline that cannot be read, a missing directory.
     """
-    from castwise.auditing.accepted import hazards_named, read_baseline
+    from castwise.auditing.suppressions import hazards_named, read_baseline
 
     outputs = (wanted.json_file, wanted.sarif_file, wanted.html_file, wanted.write_baseline)
     for file in outputs:
@@ -546,11 +546,11 @@ def _auditor_options(command: Callable[..., int]) -> Callable[..., int]:
                   "from the program's arrays.")  # fmt: skip
     @functools.wraps(command)
     def collected(*, with_all: bool, target: str | None, **given: Any) -> int:
-        from castwise.auditing.audited import audit_of
+        from castwise.auditing.origins import make_audit
         from castwise.auditing.plans import stated_target
 
         stated = stated_target(target) if target else None
-        audited = functools.partial(audit_of, with_accumulators=with_all, target=stated)
+        audited = functools.partial(make_audit, with_accumulators=with_all, target=stated)
         return command(audited=audited, with_all=with_all, **given)
 
     return collected
@@ -711,7 +711,7 @@ def port(
       castwise audit --save seen.json train.py; castwise port --to jax seen.json
     """
     from castwise.auditing.launch import run_audited
-    from castwise.auditing.port import port_of
+    from castwise.auditing.port import make_port
     from castwise.auditing.records import Options
     from castwise.auditing.saved import load_file
     from castwise.catalog.dialects import dialect_named
@@ -728,7 +728,7 @@ def port(
         check_include(include, command)
         run = run_audited(command, options)
         seen, status = run.seen, run.status
-    found = port_of(seen, target, source)
+    found = make_port(seen, target, source)
     _write_port(found, json_file, html_file)
     stream = sys.stdout if is_saved and str(json_file) != "-" else sys.stderr
     click.echo(port_text(found, paint_for(stream)), file=stream)

@@ -213,7 +213,7 @@ def verify_programs(dialect: str, programs: Programs, *, as_json: bool) -> int:
     from castwise.report.terminal import progress_to
     from castwise.report.verify import checked_json, checked_text
 
-    budget = budget_of(programs.amount)
+    budget = parse_budget(programs.amount)
     chosen = dialect_named(dialect)
     speaker = speaker_for(chosen)
     backends = programs.backends or installed_backends()
@@ -226,10 +226,10 @@ def verify_programs(dialect: str, programs: Programs, *, as_json: bool) -> int:
     return int(bool(found.unlisted))
 
 
-def budget_of(amount: str) -> Budget:
+def parse_budget(amount: str) -> Budget:
     """How many programs, or for how long.
 
-    >>> budget_of("2m")
+    >>> parse_budget("2m")
     Budget(programs=None, seconds=120)
 
     Raises UsageError if it is neither.

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-from castwise.auditing.accepted import without_ignored
 from castwise.auditing.arrays import is_observed, observed_code, observed_file
 from castwise.auditing.enforce import AuditLog, code_like, unobserved_as
 from castwise.auditing.hook import compilers
@@ -21,6 +20,7 @@ from castwise.auditing.log import UNOBSERVED
 from castwise.auditing.originals import keep_source
 from castwise.auditing.records import Unobserved
 from castwise.auditing.rewriting import CompiledFunctions, full_path, rewrite_tree
+from castwise.auditing.suppressions import without_ignored
 from castwise.report.audit import SHORT, audit_text
 from castwise.report.terminal import paint_for, terminal_width
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from castwise.auditing.audited import Audit
+    from castwise.auditing.origins import Audit
     from castwise.auditing.records import Seen
 
 _ALLOW = "castwise_allow"
@@ -86,9 +86,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
                 "PACKAGE with the package to audit."
             )
         return
-    from castwise.auditing.accepted import hazards_named
     from castwise.auditing.launch import check_names
     from castwise.auditing.loading import start
+    from castwise.auditing.suppressions import hazards_named
     from castwise.errors import UsageError
 
     try:
@@ -120,7 +120,7 @@ class _Session:
     """What is seen in one session, or in one worker of it."""
 
     def __init__(self, config: pytest.Config) -> None:
-        from castwise.auditing.accepted import hazards_named
+        from castwise.auditing.suppressions import hazards_named
 
         self._packages: list[str] = config.getoption("castwise")
         self._hazards = hazards_named(config.getoption("castwise_fail_on"))
@@ -137,9 +137,9 @@ class _Session:
         if marker is None:
             yield
             return
-        from castwise.auditing.accepted import ANY
         from castwise.auditing.log import LOG, Log
         from castwise.auditing.saved import seen_in
+        from castwise.auditing.suppressions import ANY
 
         outside, LOG.events = LOG.events, {}
         try:
@@ -163,16 +163,16 @@ class _Session:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Judges what was seen, or, in a worker, passes it to the main session."""
-        from castwise.auditing.accepted import (
+        from castwise.auditing.launch import reasons_not_audited
+        from castwise.auditing.log import LOG
+        from castwise.auditing.origins import make_audit
+        from castwise.auditing.saved import put_together, seen_in, seen_to_json
+        from castwise.auditing.suppressions import (
             failing,
             without_allowed,
             without_expected,
             without_ignored,
         )
-        from castwise.auditing.audited import audit_of
-        from castwise.auditing.launch import reasons_not_audited
-        from castwise.auditing.log import LOG
-        from castwise.auditing.saved import put_together, seen_in, seen_to_json
 
         own = [seen_in(LOG), *self._allowed]
         if self._output is not None:
@@ -182,7 +182,7 @@ class _Session:
         seen = put_together(sorted(parts, key=_is_allowed))
         facts = replace(seen.facts, processes=max(1, len(self._workers)))
         seen = replace(seen, facts=facts)
-        self._audit = without_ignored(without_allowed(audit_of(seen)))
+        self._audit = without_ignored(without_allowed(make_audit(seen)))
         if not session.config.getoption("castwise_all"):
             self._audit = without_expected(self._audit, self._hazards)
         if session.exitstatus != pytest.ExitCode.OK or session.config.option.collectonly:
@@ -197,7 +197,7 @@ class _Session:
         """Prints the summary."""
         if self._audit is None:
             return
-        from castwise.auditing.accepted import failing
+        from castwise.auditing.suppressions import failing
         from castwise.report.audit import SHORT, WHOLE, audit_text
         from castwise.report.terminal import coloured, plain, terminal_width
 

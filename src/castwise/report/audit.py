@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from castwise.auditing.audited import Audit, DtypeOrigin
 from castwise.auditing.fixes import Patch, Unpatched
+from castwise.auditing.origins import Audit, DtypeOrigin
 from castwise.auditing.plans import Target
 from castwise.auditing.records import Finding, SourcePlace
 from castwise.auditing.rerun import Trial
@@ -87,7 +87,7 @@ def summary(audit: Audit) -> str:
     unclear = sum(audit.coverage.not_understood.values())
     if not audit.coverage.seen:
         if unclear:
-            return f"No operation on arrays was understood, of {unclear:,}."
+            return f"Understood 0 of {quantity(unclear, 'operation')} on arrays."
         return f"No operation on arrays was seen{compiled_count(audit.sections.compared)}."
     others = f"; {unclear:,} more {'was' if unclear == 1 else 'were'} not understood"
     others = others if unclear else ""

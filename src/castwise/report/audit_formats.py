@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from castwise.auditing.accepted import file_named_from, known_as
-from castwise.auditing.audited import Audit, DtypeOrigin
+from castwise.auditing.origins import Audit, DtypeOrigin
 from castwise.auditing.plans import Target
 from castwise.auditing.records import (
     DIFFERS,
@@ -22,6 +21,7 @@ from castwise.auditing.records import (
 )
 from castwise.auditing.sections import CompiledFinding, ExplainedCrash, LostValues
 from castwise.auditing.source import columns_of, edits_at, text_at
+from castwise.auditing.suppressions import file_named_from, known_as
 from castwise.engine.decision import HAZARDS
 from castwise.report.audit import summary
 from castwise.report.audit_sections import (

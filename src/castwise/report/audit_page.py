@@ -13,8 +13,8 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from castwise.auditing.audited import Audit, DtypeOrigin
 from castwise.auditing.enforce import AuditLog
+from castwise.auditing.origins import Audit, DtypeOrigin
 from castwise.auditing.records import Finding, Fix, SourcePlace
 from castwise.auditing.source import changed_lines, lines_at, text_at
 from castwise.report.audit import (

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
-from castwise.auditing.audited import Audit
+from castwise.auditing.origins import Audit
 from castwise.auditing.records import (
     Coverage,
     Fix,

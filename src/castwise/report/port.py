@@ -15,7 +15,7 @@ from castwise.auditing.port import (
     Keeping,
     Port,
     PortChange,
-    port_of,
+    make_port,
 )
 from castwise.auditing.records import Seen
 from castwise.report.page import card, faint, hazards_html, page, table_html
@@ -47,7 +47,7 @@ def enforced_text(seen: Seen, dialect: str | None, paint: Paint = plain) -> str:
         return f"Enforced no implicit cast: {quantity(refused, 'operation')} refused."
     if not seen.events and not refused:
         return f"Enforced {dialect}: no operation on arrays was seen."
-    return f"Enforced {dialect}. {port_text(port_of(seen, dialect), paint)}"
+    return f"Enforced {dialect}. {port_text(make_port(seen, dialect), paint)}"
 
 
 def summary(port: Port) -> str:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from castwise.auditing.audited import Audit, DtypeOrigin, worst_first
+from castwise.auditing.origins import Audit, DtypeOrigin, worst_first
 from castwise.auditing.records import DIFFERS, LOST, Finding, SourcePlace
 from castwise.auditing.sections import CompiledFinding, LostValues
 from castwise.auditing.source import text_at

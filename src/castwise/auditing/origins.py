@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from castwise.auditing.detect import Step, has_own_rules, is_write, key_of, merged, steps_of
+from castwise.auditing.detect import Step, finding_key, has_own_rules, is_write, make_steps, merged
 from castwise.auditing.fixes import is_explicit
 from castwise.auditing.operations import framework_of
 from castwise.auditing.plans import (
@@ -31,7 +31,7 @@ from castwise.auditing.records import (
     Withdrawal,
     arrays_in,
 )
-from castwise.auditing.sections import LostValues, Sections, find_inside, losses_of, sections_of
+from castwise.auditing.sections import LostValues, Sections, find_inside, lost_values, make_sections
 from castwise.auditing.source import text_at
 from castwise.engine.ask import answer
 from castwise.engine.decision import HAZARDS, Cast
@@ -187,12 +187,12 @@ class DtypeOrigin(Shown):
 
     def saved_by(self, finding: Finding) -> int:
         """The bytes that the fixes save in the results of one finding."""
-        return self.plan.saved[key_of(finding)]
+        return self.plan.saved[finding_key(finding)]
 
     @property
     def removed(self) -> int:
         """How many of its findings the fixes remove."""
-        return sum(key_of(finding) in self.plan.removed for finding in self.findings)
+        return sum(finding_key(finding) in self.plan.removed for finding in self.findings)
 
 
 # Lines that ran with arrays of several frameworks, as those of a package do under its tests.
@@ -286,11 +286,13 @@ class Audit(Shown):
         return list(dict.fromkeys(makers))
 
 
-def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | None = None) -> Audit:
+def make_audit(
+    seen: Seen, *, with_accumulators: bool = False, target: Target | None = None
+) -> Audit:
     """The audit of what was seen."""
     for file in seen.files:
         linecache.checkcache(file)  # the file may have changed since the last audit
-    log = Log(steps_of((*seen.events, *seen.inside), seen), with_accumulators=with_accumulators)
+    log = Log(make_steps((*seen.events, *seen.inside), seen), with_accumulators=with_accumulators)
     found = {p: f for p, f in log.findings.items() if log.steps[p].event.inside is None}
     inside = None
     if seen.facts.is_deep:
@@ -307,8 +309,8 @@ def audit_of(seen: Seen, *, with_accumulators: bool = False, target: Target | No
     ordered = worst_first(noted, target)
     named = {(origin.place.file, origin.place.line) for origin in ordered}
     too_wide = _too_wide(log, target, named) if target.device else ()
-    losses = losses_of(seen) if seen.facts.checks_values else None
-    sections = sections_of(log.steps, seen)
+    losses = lost_values(seen) if seen.facts.checks_values else None
+    sections = make_sections(log.steps, seen)
     return Audit(ordered, coverage, seen.facts.versions, target, inside,
                  losses=losses, too_wide=too_wide, sections=sections)  # fmt: skip
 
@@ -384,7 +386,7 @@ def _origins(findings: Iterable[Finding], planner: Planner, seen: Seen) -> Itera
         plan = plans.pop(mark)
         group = groups[mark]
         for other in [m for m in plans if {fix.mark for fix in plan.fixes} & {m}]:
-            if all(key_of(finding) in plan.removed for finding in groups[other]):
+            if all(finding_key(finding) in plan.removed for finding in groups[other]):
                 group += groups[other]
                 del plans[other]
         source = planner.source(mark)
