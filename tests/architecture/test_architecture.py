@@ -121,7 +121,7 @@ def may_name_frameworks(file: Path) -> bool:
         name.startswith("frameworks/")
         or name in ("vocab/live.py", "vocab/spellings.py")
         or name.startswith(("conformance/recorders/", "conformance/compilers/"))
-        or name.startswith(("auditing/hooks/", "arrays/backends/"))
+        or name.startswith(("auditing/hooks/", "auditing/patches/", "arrays/backends/"))
     )
 
 

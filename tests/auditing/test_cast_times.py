@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from castwise.auditing.hooks.torch_ops import CastTimes
 from castwise.auditing.log import Tally
+from castwise.auditing.patches.torch_ops import CastTimes
 from castwise.auditing.records import InsideCast, InsideCoverage, SourcePlace
 from castwise.report.audit_sections import inside_text
 from castwise.vocab.dtypes import dtype

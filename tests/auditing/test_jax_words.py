@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import castwise as cw
-from castwise.auditing.hook import find_hook
+from castwise.auditing.hooks import find_hook
 
 jnp: Any = pytest.importorskip("jax.numpy")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.auditing.hook import find_hook
+from castwise.auditing.hooks import find_hook
 
 DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16", "float32",
           "float64", "complex64", "complex128"]  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from castwise.auditing.hook import find_hook
+from castwise.auditing.hooks import find_hook
 
 torch = pytest.importorskip("torch")
 functional: Any = torch.nn.functional

@@ -11,7 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from castwise.auditing.hook import Hook, Read, find_hook, module_of
+from castwise.auditing.hook import Hook, Read
+from castwise.auditing.hooks import find_hook, hooked_module
 from castwise.auditing.records import CodeSpot
 
 # Where each live array was created, without keeping it alive.
@@ -147,7 +148,7 @@ def _array_type(kind: type) -> ArrayType | None:
 
 def _top_module(kind: type) -> str | None:
     module = getattr(kind, "__module__", None)
-    return module_of(module) if isinstance(module, str) else None
+    return hooked_module(module) if isinstance(module, str) else None
 
 
 def note(thing: Any) -> Any:
@@ -580,7 +581,7 @@ def _method(function: Any) -> PendingCall | None:
     if code is not None and is_observed(code):
         return None
     if is_array_type(kind):
-        callee = Callee(module_of(kind.__module__), function.__name__, True)
+        callee = Callee(hooked_module(kind.__module__), function.__name__, True)
         return PendingCall(callee, [note(owner)])
     if is_python:
         if code is None:
@@ -599,7 +600,7 @@ def _is_function_type(kind: type) -> bool:
     known = _callable_types.get(id(kind))
     if known is not None or type(kind.__module__) is not str:
         return known == _FUNCTION
-    hook = find_hook(module_of(kind.__module__))
+    hook = find_hook(hooked_module(kind.__module__))
     return hook is not None and kind.__name__ in hook.callables.types.split()
 
 
@@ -607,7 +608,7 @@ def _update(function: Any, owner: Any) -> PendingCall | None:
     """The call of a method that updates the array an object refers to; it is named as one in
     place."""
     kind = type(owner)
-    hook = find_hook(module_of(kind.__module__)) if type(kind.__module__) is str else None
+    hook = find_hook(hooked_module(kind.__module__)) if type(kind.__module__) is str else None
     attribute = hook.callables.updates.get(kind.__name__) if hook else None
     if hook is None or attribute is None:
         return None
@@ -639,7 +640,7 @@ _users_modules: dict[str, bool] = {}
 def _named(module: Any, name: Any) -> PendingCall | None:
     if type(module) is not str or type(name) is not str:
         return None
-    return PendingCall(Callee(module_of(module), name), [])
+    return PendingCall(Callee(hooked_module(module), name), [])
 
 
 def _call_of(kind: type) -> int:
@@ -648,7 +649,7 @@ def _call_of(kind: type) -> int:
     module = getattr(kind, "__module__", None)
     if type(module) is not str:
         return _NO
-    top = module_of(module)
+    top = hooked_module(module)
     hook: Hook | None = find_hook(top)
     if hook and kind.__name__ in hook.callables.types.split():
         return _FUNCTION

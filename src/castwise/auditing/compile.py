@@ -19,7 +19,7 @@ from types import CodeType
 from typing import Any, NamedTuple, TypeAlias
 
 from castwise import __version__
-from castwise.auditing.hook import compilers
+from castwise.auditing.hooks import compilers
 from castwise.auditing.records import Options
 from castwise.auditing.rewriting import full_path, rewrite
 from castwise.auditing.source import with_edits

@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from castwise.auditing.hook import Hook, find_hook
+from castwise.auditing.hook import Hook
+from castwise.auditing.hooks import find_hook
 from castwise.auditing.operations import (
     Harmless,
     NotUnderstood,

@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from castwise.auditing import watching
 from castwise.auditing.arrays import NUMBERS, Note, has_observed, observed_code
 from castwise.auditing.detect import as_mixed
-from castwise.auditing.hook import all_hooks
+from castwise.auditing.hooks import all_hooks
 from castwise.auditing.loading import CHECKED, prepare, register_sites, rewritten
 from castwise.auditing.log import LOG, UNOBSERVED, Log, PendingOperation, Tally
 from castwise.auditing.operations import Harmless, NotUnderstood, understand

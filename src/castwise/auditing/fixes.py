@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from castwise.auditing.hook import Hook, find_hook
+from castwise.auditing.hook import Hook
+from castwise.auditing.hooks import find_hook
 from castwise.auditing.records import (
     Event,
     Finding,

@@ -1,16 +1,10 @@
-"""What the auditor knows about a framework beyond its dialect: a record, found by module name."""
+"""The record of a hook: what the auditor knows about a framework beyond its dialect."""
 
 from __future__ import annotations
 
-import functools
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeAlias
-
-_HOOKS = "castwise.auditing.hooks"  # one file per framework, found by its name
 
 # dtype, shape, whether it is weak, and the value if it is free to read
 Read: TypeAlias = "tuple[Any, tuple[int, ...], bool, Any]"
@@ -142,10 +136,7 @@ class Watching:
     # whether the mode has ended. `dispatch` lists the framework's modules between caller and mode.
     mode: Callable[[Callable[..., Any]], Any] | None = None
     dispatch: str = ""
-    inside: Callable[[], None] | None = None  # logs what runs inside its libraries
-    # By module: what must run once it is imported, and what only the audit of a process needs.
-    when_imported: dict[str, Callable[[], None]] = field(default_factory=dict)
-    when_recording: dict[str, Callable[[], None]] = field(default_factory=dict)
+    shows_inside: bool = False  # a patch logs what runs inside its libraries
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,43 +158,3 @@ class Hook:
     compiling: Compiling = Compiling()
     inside: Inside = Inside()
     watching: Watching = Watching()
-
-
-@functools.cache
-def find_hook(module: str) -> Hook | None:
-    """The hook of the framework a top-level module belongs to, or None."""
-    return _by_module().get(module)
-
-
-@functools.cache
-def module_of(module: str) -> str:
-    """The module that stands for a function's or a type's module: its top-level module, or the part
-    of a framework that has a hook of its own."""
-    parts = module.split(".")
-    for size in range(len(parts), 1, -1):
-        name = ".".join(parts[:size])
-        if name in _by_module():
-            return name
-    return parts[0]
-
-
-@functools.cache
-def _by_module() -> dict[str, Hook]:
-    found = {}
-    for file in pkgutil.iter_modules([str(Path(__file__).with_name("hooks"))]):
-        if "_" in file.name:
-            continue  # a part of a hook, which it needs only when it is used
-        hook: Hook = importlib.import_module(f"{_HOOKS}.{file.name}").HOOK
-        for module in f"{hook.framework} {hook.modules} {hook.callables.random}".split():
-            found[module] = hook
-    return found
-
-
-def all_hooks() -> set[Hook]:
-    """All hooks."""
-    return set(_by_module().values())
-
-
-def compilers() -> frozenset[str]:
-    """The dotted names of all decorators that compile a function themselves."""
-    return frozenset(name for hook in all_hooks() for name in hook.compiling.compilers.split())

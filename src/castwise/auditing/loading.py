@@ -27,8 +27,13 @@ from castwise.auditing.compile import (
     read_main,
     write_main,
 )
-from castwise.auditing.hook import all_hooks
 from castwise.auditing.log import DIGESTS, FILES, INCLUDED, LOG, SITES, UNOBSERVED
+from castwise.auditing.patches import (
+    DEEP_PATCHES,
+    PATCHES,
+    RECORDING_PATCHES,
+    apply_when_imported,
+)
 from castwise.auditing.records import Site, Unobserved
 from castwise.auditing.rewriting import BEGIN, first_mark, full_path
 from castwise.auditing.source import digest_of, edited
@@ -162,11 +167,7 @@ def start(
     LOG.is_deep = is_deep
     finder = Finder(include, only_included=only_included)
     _watch_imports(finder)
-    for hook in all_hooks():
-        for module, action in hook.watching.when_recording.items():
-            scopes.when_imported(module, action)
-        if is_deep and hook.watching.inside:
-            scopes.when_imported(hook.framework, hook.watching.inside)
+    apply_when_imported(RECORDING_PATCHES | (DEEP_PATCHES if is_deep else {}))
     if not only_included:
         _audit_scripts()
         originals.file_auditors.append(_audit_file)
@@ -182,9 +183,7 @@ def prepare() -> None:
 
 
 def _watch_imports(finder: Finder) -> None:
-    for hook in all_hooks():
-        for module, action in hook.watching.when_imported.items():
-            scopes.when_imported(module, action)
+    apply_when_imported(PATCHES)
     _installed()  # now: it imports modules itself, which must not happen in the middle of an import
     sys.meta_path.insert(0, finder)
 

@@ -30,7 +30,8 @@ from castwise.auditing.arrays import (
     pending_call,
     remember,
 )
-from castwise.auditing.hook import CannotRunPlainlyError, Hook, all_hooks, find_hook
+from castwise.auditing.hook import CannotRunPlainlyError, Hook
+from castwise.auditing.hooks import all_hooks, find_hook
 from castwise.auditing.log import LOG, SITES, EventKey, Log, aside
 from castwise.auditing.records import (
     ComparedCompilation,

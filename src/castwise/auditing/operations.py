@@ -7,7 +7,8 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from castwise.auditing.hook import Hook, find_hook
+from castwise.auditing.hook import Hook
+from castwise.auditing.hooks import find_hook
 from castwise.auditing.records import (
     Event,
     Operands,

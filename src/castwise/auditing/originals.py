@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from castwise.auditing.arrays import rewritten_files
-from castwise.auditing.hook import compilers
+from castwise.auditing.hooks import compilers
 from castwise.auditing.log import LOG, UNOBSERVED
 from castwise.auditing.records import Unobserved
 from castwise.auditing.rewriting import full_path, rewrite

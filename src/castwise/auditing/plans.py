@@ -29,7 +29,7 @@ from castwise.auditing.fixes import (
     is_explicit,
     makes_integers,
 )
-from castwise.auditing.hook import find_hook
+from castwise.auditing.hooks import find_hook
 from castwise.auditing.operations import EXAMPLES, framework_of
 from castwise.auditing.records import (
     Event,

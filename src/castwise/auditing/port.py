@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from castwise.auditing.fixes import cast_to
-from castwise.auditing.hook import Hook, find_hook
+from castwise.auditing.hook import Hook
+from castwise.auditing.hooks import find_hook
 from castwise.auditing.operations import Harmless, NotUnderstood, framework_of, understand
 from castwise.auditing.records import (
     Event,

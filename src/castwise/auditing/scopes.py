@@ -15,7 +15,8 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from castwise.auditing.arrays import Callee, Note, PendingCall, is_array_type, is_observed, note
-from castwise.auditing.hook import Hook, all_hooks
+from castwise.auditing.hook import Hook
+from castwise.auditing.hooks import all_hooks
 from castwise.auditing.log import FILES, LOG, SITES, Log, PendingOperation, spot_of
 from castwise.auditing.records import Site
 from castwise.auditing.rewriting import SITES_PER_FILE, first_mark, full_path

@@ -15,7 +15,8 @@ from typing import TypeVar
 
 from castwise.auditing.detect import LEAST_TERMS, Step, finding_key, running_sums
 from castwise.auditing.fixes import instead_of, spelled
-from castwise.auditing.hook import Hook, find_hook
+from castwise.auditing.hook import Hook
+from castwise.auditing.hooks import find_hook
 from castwise.auditing.operations import Harmless, NotUnderstood, framework_of, understand
 from castwise.auditing.plans import Log
 from castwise.auditing.records import (
@@ -518,7 +519,7 @@ def _add(casts: dict[object, InsideCast], new: InsideCast) -> None:
 
 def _closed(seen: Seen) -> tuple[str, ...]:
     hooks = [(name, find_hook(name)) for name in sorted(seen.facts.dialects)]
-    return tuple(name for name, hook in hooks if hook and not hook.watching.inside)
+    return tuple(name for name, hook in hooks if hook and not hook.watching.shows_inside)
 
 
 def _has_one_dtype(event: Event) -> bool:

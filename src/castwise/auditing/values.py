@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from castwise.auditing import observers, watching
 from castwise.auditing.arrays import ARRAYS, NUMBERS, PendingCall, is_array_type, pending_call
-from castwise.auditing.hook import find_hook
+from castwise.auditing.hooks import find_hook
 from castwise.auditing.hooks.numpy_losses import (
     Loss,
     Values,

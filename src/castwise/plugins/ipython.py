@@ -14,7 +14,7 @@ from typing import Any
 
 from castwise.auditing.arrays import is_observed, observed_code, observed_file
 from castwise.auditing.enforce import AuditLog, code_like, unobserved_as
-from castwise.auditing.hook import compilers
+from castwise.auditing.hooks import compilers
 from castwise.auditing.loading import CHECKED, prepare, register_sites
 from castwise.auditing.log import UNOBSERVED
 from castwise.auditing.originals import keep_source

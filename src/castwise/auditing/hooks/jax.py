@@ -1,4 +1,4 @@
-"""The hook for JAX."""
+"""The hooks for JAX, and for Optax, whose states are trees of JAX arrays."""
 
 from __future__ import annotations
 
@@ -138,3 +138,5 @@ HOOK = Hook(
         strict_error=r"jax_numpy_dtype_promotion=strict",
     ),
 )  # fmt: skip
+
+OPTAX = Hook(framework="optax", inside=Inside(states="init_fn init"))

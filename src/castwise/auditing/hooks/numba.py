@@ -1,25 +1,7 @@
-"""The hook for Numba, which compiles bytecode: the auditor leaves its functions alone."""
+"""The hooks for Numba and Triton, compilers of Python functions that have no arrays of their own.
+The auditor leaves alone what they compile: Numba reads bytecode, Triton reads source."""
 
-from castwise.auditing.hook import Compiling, Hook, Watching
+from castwise.auditing.hook import Compiling, Hook
 
-
-def _read_originals() -> None:
-    from castwise.auditing.hooks.numba_code import read_originals
-
-    read_originals()
-
-
-def _dispatch_originals() -> None:
-    from castwise.auditing.hooks.numba_code import dispatch_originals
-
-    dispatch_originals()
-
-
-HOOK = Hook(
-    framework="numba",
-    compiling=Compiling(compilers="numba.*"),
-    watching=Watching(
-        when_imported={"numba.core.bytecode": _read_originals,
-                       "numba.core.dispatcher": _dispatch_originals},
-    ),
-)  # fmt: skip
+HOOK = Hook(framework="numba", compiling=Compiling(compilers="numba.*"))
+TRITON = Hook(framework="triton", compiling=Compiling(compilers="triton.jit"))

@@ -1,25 +1,7 @@
-"""The hook for Python's built-in functions and the standard library."""
+"""The hooks for Python's built-in functions and the standard library, and for libraries without
+arrays of their own, whose calls only take arrays."""
 
-from castwise.auditing.hook import Calls, Hook, Watching
-
-
-def _marshal_originals() -> None:
-    from castwise.auditing.hooks.python_code import marshal_originals
-
-    marshal_originals()
-
-
-def _show_originals() -> None:
-    from castwise.auditing.hooks.python_code import show_originals
-
-    show_originals()
-
-
-def _hide_observers() -> None:
-    from castwise.auditing.hooks.python_code import hide_observers
-
-    hide_observers()
-
+from castwise.auditing.hook import Calls, Hook
 
 HOOK = Hook(
     framework="builtins",
@@ -31,8 +13,23 @@ HOOK = Hook(
         "deepcopy copy id hash enumerate zip sorted reversed append extend insert dump dumps write "
         "cast",
     ),
-    watching=Watching(
-        when_imported={"marshal": _marshal_originals, "dis": _show_originals,
-                       "inspect": _hide_observers},
+)
+CLOUDPICKLE = Hook(
+    framework="cloudpickle",
+    calls=Calls(keeps="dump dumps load loads register_pickle_by_value unregister_pickle_by_value"),
+)
+DILL = Hook(
+    framework="dill",
+    calls=Calls(keeps="dump dumps load loads copy"),
+)
+MATPLOTLIB = Hook(  # its calls draw arrays and give none back
+    framework="matplotlib",
+    calls=Calls(
+        mixes="plot scatter imshow matshow pcolormesh pcolor contour contourf tricontour "
+        "tricontourf bar barh hist hist2d step stem fill fill_between fill_betweenx errorbar "
+        "boxplot violinplot quiver streamplot semilogx semilogy loglog plot_surface plot_wireframe "
+        "plot_trisurf axhline axvline hlines vlines annotate text set_data set_offsets set_array "
+        "set_xticks set_yticks set_xlim set_ylim xticks yticks xlim ylim colorbar set_clim set_UVC "
+        "savefig imsave",
     ),
-)  # fmt: skip
+)

@@ -71,12 +71,6 @@ def _used_gpu() -> bool:
     return bool(sys.modules["torch"].cuda.is_initialized())
 
 
-def _watch_inside() -> None:
-    from castwise.auditing.hooks.torch_ops import watch
-
-    watch()
-
-
 class _NoTypeError(type):
     """The metaclass of classes that derive from TypeError but hide it from their mro."""
 
@@ -128,42 +122,6 @@ def _mode(watch: Callable[..., Any]) -> Any:
     mode = Watching()
     mode.__enter__()
     return mode
-
-
-def _compile_originals() -> None:
-    from castwise.auditing.hooks.torch_compile import compile_originals
-
-    compile_originals()
-
-
-def _inline_originals() -> None:
-    from castwise.auditing.hooks.torch_compile import inline_originals
-
-    inline_originals()
-
-
-def _watch_autocast() -> None:
-    from castwise.auditing.hooks.torch_ops import watch_autocast
-
-    watch_autocast()
-
-
-def _watch_optimizers() -> None:
-    from castwise.auditing.hooks.torch_training import watch_optimizers
-
-    watch_optimizers()
-
-
-def _follow_batches() -> None:
-    from castwise.auditing.hooks.torch_training import follow_batches
-
-    follow_batches()
-
-
-def _follow_sent() -> None:
-    from castwise.auditing.hooks.torch_training import follow_sent
-
-    follow_sent()
 
 
 HOOK = Hook(
@@ -264,12 +222,6 @@ HOOK = Hook(
     watching=Watching(
         mode=_mode,
         dispatch="torch.overrides torch._tensor",
-        when_imported={"torch.utils.data._utils.collate": _follow_batches,
-                       "torch._dynamo.convert_frame": _compile_originals,
-                       "torch._dynamo.variables.functions": _inline_originals},
-        when_recording={"torch.amp.autocast_mode": _watch_autocast,
-                        "torch.optim.optimizer": _watch_optimizers,
-                        "torch.multiprocessing.reductions": _follow_sent},
-        inside=_watch_inside,
+        shows_inside=True,
     ),
 )  # fmt: skip

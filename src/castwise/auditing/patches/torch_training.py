@@ -14,13 +14,11 @@ from castwise.auditing.observers import hold
 from castwise.auditing.scopes import standing_in
 
 _ARRAYS = ("Tensor", "ndarray")  # not is_array_type, which takes note that a type was seen
-_COLLATE = "torch.utils.data._utils.collate"
-_REDUCTIONS = "torch.multiprocessing.reductions"
 
 
-def follow_batches() -> None:
+def follow_batches(module: Any) -> None:
     """Gives a batch the origin of its first element, from now on."""
-    table = getattr(sys.modules[_COLLATE], "default_collate_fn_map", {})  # from torch 1.13 on
+    table = getattr(module, "default_collate_fn_map", {})  # from torch 1.13 on
     for kind, collate in list(table.items()):
         if getattr(kind, "__name__", "") in _ARRAYS:
             table[kind] = _followed(collate)
@@ -40,9 +38,9 @@ def _followed(collate: Callable[..., Any]) -> Callable[..., Any]:
     return followed
 
 
-def follow_sent() -> None:
+def follow_sent(reductions: Any) -> None:
     """Gives a tensor that another process has sent the origin it has there, from now on."""
-    names = vars(sys.modules[_REDUCTIONS])
+    names = vars(reductions)
     names["reduce_tensor"] = _telling(names["reduce_tensor"])
     names["rebuild_tensor"] = _asking(names["rebuild_tensor"])  # pickles name it
 
@@ -85,9 +83,8 @@ _PARAMETERS = "parameters"
 _steps: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
-def watch_optimizers() -> None:
+def watch_optimizers(module: Any) -> None:
     """Asks PyTorch to report every step of an optimizer."""
-    module: Any = sys.modules["torch.optim.optimizer"]
     register = getattr(module, "register_optimizer_step_post_hook", None)
     if register is not None:
         register(_stepped)

@@ -243,10 +243,9 @@ def _line(error: BaseException) -> str:
     return f"{type(cause).__name__}: {lines[0]}"[:300] if lines else type(cause).__name__
 
 
-def compile_originals() -> None:
+def compile_originals(convert_frame: Any) -> None:
     """Gives the compiler a frame's original code, and leaves the observers uncompiled."""
-    module = sys.modules["torch._dynamo.convert_frame"]
-    plain = module._compile
+    plain = convert_frame._compile
     signature = inspect.signature(plain)
 
     @functools.wraps(plain)
@@ -262,14 +261,14 @@ def compile_originals() -> None:
             refused_by_tracing(error, original)
             raise
 
-    module._compile = compile_original  # type: ignore[attr-defined]
+    convert_frame._compile = compile_original
     observers = [getattr(o, "__code__", None) for o in OBSERVERS.values()]
     leave_to_python(code for code in observers if code is not None)
 
 
-def inline_originals() -> None:
+def inline_originals(functions: Any) -> None:
     """Gives the compiler the original code of an inlined function."""
-    function_variable = sys.modules["torch._dynamo.variables.functions"].UserFunctionVariable
+    function_variable = functions.UserFunctionVariable
     plain = function_variable.get_code
 
     @functools.wraps(plain)

@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary, ref
 
 from castwise.auditing.arrays import NUMBERS, InsideCallee
-from castwise.auditing.hook import find_hook
-from castwise.auditing.hooks.torch_compile import leave_to_python
+from castwise.auditing.hooks import find_hook
 from castwise.auditing.log import LOG, PLAIN, Tally, log_inside, mark_of, spot_of, users_frame
+from castwise.auditing.patches.torch_compile import leave_to_python
 from castwise.auditing.records import AutocastOp, RepeatedCast
 from castwise.auditing.saved import dtype_name
 from castwise.auditing.scopes import hide_own_frames, in_every_thread, standing_in
@@ -178,9 +178,9 @@ class _Forward:
         return found[2], found[3]
 
 
-def watch() -> None:
+def watch(torch: Any) -> None:
     """Watches this thread and all threads started later."""
-    watcher = _watcher_class()
+    watcher = _watcher_class(torch)
     watcher().__enter__()
 
     def enter() -> Callable[[], object]:
@@ -191,8 +191,7 @@ def watch() -> None:
     in_every_thread(enter)
 
 
-def _watcher_class() -> Any:
-    import torch
+def _watcher_class(torch: Any) -> Any:
     from torch.autograd import _get_sequence_nr as next_node
 
     log = _DispatchLog(torch)
@@ -322,9 +321,9 @@ _OPERATORS: dict[type[ast.operator], str] = {ast.MatMult: "matmul", ast.Pow: "po
 _thread = _local()
 
 
-def watch_autocast() -> None:
+def watch_autocast(autocast_mode: Any) -> None:
     """Enters a mode with every autocast block, and leaves it at the block's end."""
-    autocast: Any = sys.modules["torch.amp.autocast_mode"].autocast
+    autocast = autocast_mode.autocast
     plain_enter, plain_exit = autocast.__enter__, autocast.__exit__
 
     @standing_in(plain_enter)
