@@ -1,4 +1,4 @@
-"""The shape of the source: import direction, and where frameworks may be named."""
+"""The shape of the source: what an import loads, the names, and where frameworks are named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import grimp
 import pytest
 
 from loops import each
@@ -42,28 +41,6 @@ def run(code: str) -> str:
 
 def test_the_source_is_found() -> None:
     assert {"__init__.py", "engine/decide.py", "vocab/dtypes.py"} <= {place(f) for f in FILES}
-
-
-def test_imports_go_one_way() -> None:
-    """The contracts of pyproject.toml, by import-linter itself."""
-    lint = Path(sys.executable).with_name("lint-imports")
-    done = finished([lint, "--no-cache", "--no-logo"], cwd=ROOT)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"Contracts: [1-9]\d* kept, 0 broken", done.stdout)
-
-
-def test_no_two_files_import_each_other_in_a_loop() -> None:
-    """Imports inside functions count, too."""
-    graph = grimp.build_graph("castwise", cache_dir=None, exclude_type_checking_imports=True)
-    imports = {m: graph.find_modules_directly_imported_by(m) for m in graph.modules}
-    left: set[str] = set()
-    while left != imports.keys():  # what imports nothing that is left, or is imported by nothing
-        left = set(imports)
-        imported = set().union(*imports.values())
-        imports = {
-            m: found & left for m, found in imports.items() if found & left and m in imported
-        }
-    assert left == set()
 
 
 HEAVY = ["numpy", "ml_dtypes", "torch", "jax", "dask", "click", "rich", "array_api_strict"]
@@ -107,6 +84,37 @@ def test_no_module_loads_a_framework_when_it_is_imported() -> None:
         f"print(sorted(set({frameworks}) & set(sys.modules)))"
     )
     assert run(code) == "[]"
+
+
+def names_that_are_modules(load: str) -> str:
+    """The public names that are a module once others are loaded."""
+    return run(
+        "import importlib, pkgutil, types, castwise\n"
+        f"{load}\n"
+        "names = [*castwise.__all__, 'audit', 'compare', 'tune']\n"
+        "modules = [n for n in names if isinstance(getattr(castwise, n, None), types.ModuleType)]\n"
+        "get = castwise.__getattr__\n"
+        "others = [n for n in castwise._NAMES if getattr(castwise, n) is not get(n)]\n"
+        "print(modules, others)"
+    )
+
+
+def test_no_room_bears_a_public_name() -> None:
+    """castwise.table must stay a function after castwise.report.table was imported."""
+    everything = (
+        "for found in pkgutil.walk_packages(castwise.__path__, 'castwise.'):\n"
+        "    if not found.name.endswith('__main__'):\n"
+        "        try:\n"
+        "            importlib.import_module(found.name)\n"
+        "        except ImportError as error:\n"
+        "            assert not (error.name or '').startswith('castwise')"
+    )
+    assert names_that_are_modules(everything) == "['array_api'] []"
+
+
+def test_a_room_that_bears_a_public_name_is_found() -> None:
+    planted = "castwise.tune = castwise.table = types.ModuleType('castwise.tune')"
+    assert names_that_are_modules(planted) == "['table', 'array_api', 'tune'] ['table']"
 
 
 def test_no_module_is_a_drawer_for_everything() -> None:
