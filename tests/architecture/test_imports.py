@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -49,13 +50,19 @@ class TextImport(NamedTuple):
     text: str | None
 
 
+IMPORTS = re.compile(r"(.*\.)?(import_module|__import__)")
+
+
+@functools.cache
 def text_imports(source: Path, package: str) -> list[TextImport]:
     """All imports by text in the files of a package."""
     found = []
     for file in sorted((source / package).rglob("*.py")):
         parts = file.relative_to(source).with_suffix("").parts
         module = ".".join(part for part in parts if part != "__init__")
-        found += list(_in_file(file, module))
+        text = file.read_text(encoding="utf-8")
+        if "import_module" in text or "__import__" in text:
+            found += list(_in_file(file, module))
     return found
 
 
@@ -72,13 +79,9 @@ def _in_file(file: Path, module: str) -> Iterator[TextImport]:
                 f"{alias.asname or alias.name}.__name__": f"{node.module}.{alias.name}"
                 for alias in node.names
             }
-    functions = [
-        n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))
-    ]
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in (
-            "import_module", "__import__",
-        ):  # fmt: skip
+        if isinstance(node, ast.Call) and IMPORTS.fullmatch(ast.unparse(node.func)):
             inside = [f.name for f in functions if f.lineno <= node.lineno <= (f.end_lineno or 0)]
             yield TextImport(module, (inside or [""])[-1], _text(node.args[0], known))
 
@@ -200,8 +203,11 @@ HELP_FROM_THE_TOP = {
 def test_who_asks_the_top_for_what() -> None:
     taken: dict[str, set[str]] = {}
     for file in sorted((SOURCE / "castwise").rglob("*.py")):
+        text = file.read_text(encoding="utf-8")
         module = ".".join(file.relative_to(SOURCE).with_suffix("").parts)
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if not re.search(r"import castwise\b|from castwise import", text):
+            continue
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "castwise":
                 taken.setdefault(module, set()).add(node.attr)
             elif isinstance(node, ast.ImportFrom) and node.module == "castwise":
