@@ -27,8 +27,10 @@ from house_map import house_map
 
 from castwise.catalog.dialects import dialect_named, dialects
 from castwise.catalog.releases import layers
-from castwise.report.distances import distances, distances_svg
-from castwise.report.lattice import lattice, lattice_svg
+from castwise.comparing.distances import distances
+from castwise.comparing.lattice import lattice
+from castwise.report.distances import distances_svg
+from castwise.report.lattice import lattice_svg
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))

@@ -13,14 +13,14 @@ from typing import Any
 
 from castwise.catalog.dialects import dialect_named
 from castwise.comparing.history import history
-from castwise.comparing.table import PYTHON_SCALARS, Outcome, outcome_of
+from castwise.comparing.table import PYTHON_SCALARS, Outcome, outcome_of, table
 from castwise.engine.ask import promote_types, question_in
 from castwise.engine.decision import Decision, Question
 from castwise.graph.onnx.runtimes import ONNX_NAMES, current_opset, runtime_named
 from castwise.report.answers import explained
 from castwise.report.history import history_markdown, summary
 from castwise.report.lattice import only_absorbed_text
-from castwise.report.table import alike_text, marks_used, short_name, table, table_markdown
+from castwise.report.table import alike_text, marks_used, short_name, table_markdown
 from castwise.report.terminal import markdown_row
 from castwise.rules.dialect import Dialect
 from castwise.rules.rule import (

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from castwise.auditing.enforce import audit, audited, enforce
     from castwise.catalog.dialects import current, dialects, load_dialect, set_default, use
     from castwise.catalog.dialects import dialect_named as dialect
+    from castwise.comparing.diff import diff
+    from castwise.comparing.lattice import lattice
+    from castwise.comparing.table import table
     from castwise.engine.ask import can_cast, promote_types, resolve, result_type
     from castwise.engine.decision import Cast, Decision
     from castwise.engine.explain import explain
@@ -52,9 +55,6 @@ if TYPE_CHECKING:
     from castwise.graph.graph import Graph, load_graph
     from castwise.graph.trace import trace
     from castwise.kernels.threads import get_threads, set_threads
-    from castwise.report.diff import diff
-    from castwise.report.lattice import lattice
-    from castwise.report.table import table
     from castwise.rules.dialect import Dialect
     from castwise.rules.rule import Rule
     from castwise.vocab.dtypes import DType
@@ -93,9 +93,9 @@ _NAMES = {
     "ops": "vocab.ops.ops",
     "dtype": "vocab.live.to_dtype",
     "describe": "vocab.notation.describe",
-    "table": "report.table.table",
-    "diff": "report.diff.diff",
-    "lattice": "report.lattice.lattice",
+    "table": "comparing.table.table",
+    "diff": "comparing.diff.diff",
+    "lattice": "comparing.lattice.lattice",
     "use": "catalog.dialects.use",
     "set_default": "catalog.dialects.set_default",
     "current": "catalog.dialects.current",

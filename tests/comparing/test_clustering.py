@@ -7,7 +7,7 @@ from itertools import combinations, pairwise, permutations
 
 import pytest
 
-from castwise.comparing.distances import Between, Cluster, Merge, clustered, members
+from castwise.comparing.distances import Between, Cluster, Merge, cluster_names, clustered
 
 
 def on_a_line(places: dict[str, float]) -> Between:
@@ -48,7 +48,7 @@ def test_the_height_is_the_mean_distance_of_members() -> None:
 
 def test_branches_are_turned_so_that_neighbours_are_near() -> None:
     places = {"b": 0.0, "c": 1.0, "a": 3.0, "d": 9.0}
-    assert members(clustered(places, on_a_line(places))) == ("b", "c", "a", "d")
+    assert cluster_names(clustered(places, on_a_line(places))) == ("b", "c", "a", "d")
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -56,7 +56,7 @@ def test_no_other_way_to_turn_the_branches_is_shorter(seed: int) -> None:
     between = random_distances("abcdefg", seed)
     tree = clustered("abcdefg", between)
     shortest = min(length(order, between) for order in turned(tree))
-    assert length(members(tree), between) == pytest.approx(shortest)
+    assert length(cluster_names(tree), between) == pytest.approx(shortest)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -66,7 +66,7 @@ def test_the_order_of_the_names_does_not_matter(seed: int) -> None:
 
 
 def test_all_alike_are_in_the_order_of_the_alphabet() -> None:
-    assert members(clustered("dbca", lambda a, b: 0.0)) == ("a", "b", "c", "d")
+    assert cluster_names(clustered("dbca", lambda a, b: 0.0)) == ("a", "b", "c", "d")
 
 
 def test_one_is_a_tree() -> None:

@@ -88,18 +88,18 @@ def test_an_interrupt_leaves_no_process() -> None:
         pytest.skip("the processes are found in /proc")
     command = [sys.executable, "-m", "castwise", "verify", "torch", "--through", "dtensor"]
     with started(command, start_new_session=True) as process:
-        while len(members(process.pid)) < 4:
+        while len(cluster_names(process.pid)) < 4:
             assert process.poll() is None
             time.sleep(0.2)
         os.killpg(process.pid, signal.SIGINT)
         process.wait(timeout=LIMIT)
         until = time.monotonic() + 30
-        while members(process.pid) and time.monotonic() < until:
+        while cluster_names(process.pid) and time.monotonic() < until:
             time.sleep(0.2)
-        assert members(process.pid) == []
+        assert cluster_names(process.pid) == []
 
 
-def members(session: int) -> list[int]:
+def cluster_names(session: int) -> list[int]:
     """The processes of a session, without what keeps track of shared memory."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):

@@ -5,25 +5,25 @@ from __future__ import annotations
 import pytest
 
 from castwise.catalog.dialects import dialect_named
+from castwise.comparing.diff import diff
 from castwise.comparing.distances import (
     Distance,
-    DistancesData,
+    Distances,
     alike,
     count,
-    distances_data,
+    distances,
+    distances_in,
     telling_ops,
 )
 from castwise.engine.ask import resolve
-from castwise.report.diff import diff
-from castwise.report.distances import distances
 from castwise.vocab.ops import ops
 
 AUTOCAST = ["torch", "torch:autocast=bfloat16", "torch:autocast=float16"]
 
 
-def of_shares(**shares: int) -> DistancesData:
+def of_shares(**shares: int) -> Distances:
     pairs = {frozenset(pair): Distance(9, differ) for pair, differ in shares.items()}
-    return DistancesData(("add",), ("a", "b", "c", "d"), pairs)
+    return Distances(("add",), ("a", "b", "c", "d"), pairs)
 
 
 def test_those_that_never_differ_are_a_group() -> None:
@@ -38,7 +38,7 @@ def test_a_group_has_no_two_that_differ() -> None:
 
 def test_those_never_asked_the_same_are_no_group() -> None:
     pairs = {frozenset(("a", "b")): Distance(0, 0)}
-    assert alike(DistancesData(("add",), ("a", "b"), pairs)) == []
+    assert alike(Distances(("add",), ("a", "b"), pairs)) == []
 
 
 @pytest.mark.parametrize("mode", AUTOCAST[1:])
@@ -65,9 +65,9 @@ def test_a_dialect_is_told_apart_from_itself_by_nothing() -> None:
 
 
 def test_modes_are_compared_where_they_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("castwise.report.distances.OPS", "add")
+    monkeypatch.setattr("castwise.comparing.distances.OPS", "add")
     monkeypatch.setattr(
-        "castwise.report.distances.telling_ops", lambda dialects: ("matmul", "prod")
+        "castwise.comparing.distances.telling_ops", lambda dialects: ("matmul", "prod")
     )
     asked: list[object] = []
     found = distances([*AUTOCAST[:2], "numpy"], asked.append)
@@ -86,8 +86,8 @@ def test_modes_are_compared_where_they_differ(monkeypatch: pytest.MonkeyPatch) -
 
 def test_dialects_are_in_the_order_of_their_clusters() -> None:
     names = ["array-api", "torch", "numpy@1", "torch@2.1", "numpy"]
-    found = distances_data(map(dialect_named, names), ["add"], None)
+    found = distances_in(["add"], map(dialect_named, names))
     places = [found.dialects.index(name) for name in ("numpy", "numpy@1", "torch", "torch@2.1")]
     assert abs(places[0] - places[1]) == abs(places[2] - places[3]) == 1
-    again = distances_data(map(dialect_named, reversed(names)), ["add"], None)
+    again = distances_in(["add"], map(dialect_named, reversed(names)))
     assert again.dialects == found.dialects

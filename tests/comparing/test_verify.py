@@ -15,7 +15,7 @@ from castwise.conformance.questions import Scope
 from castwise.conformance.recorder import Cell, recorded_dialects
 from castwise.conformance.recorders.numpy import NumpyRecorder
 from castwise.errors import UsageError
-from castwise.report.terminal import progress
+from castwise.progress import progress
 from castwise.report.verify import verification_html, verification_json, verification_text
 
 
@@ -157,7 +157,7 @@ def test_a_bar_is_shown_on_a_terminal_alone(
         assert on_question is not None
         on_question(0)
     assert capsys.readouterr().err == ""  # it was quick
-    monkeypatch.setattr("castwise.report.terminal._PATIENCE", 0)
+    monkeypatch.setattr("castwise.progress._PATIENCE", 0)
     with progress("Asking", 1000) as on_question:
         assert on_question is not None
         for question in range(1000):

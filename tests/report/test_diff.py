@@ -8,13 +8,11 @@ from dataclasses import replace
 import pytest
 
 from castwise.catalog.dialects import dialect_named
-from castwise.comparing.diff import count, weak_dtypes
+from castwise.comparing.diff import Diff, count, diff, weak_dtypes
 from castwise.engine.ask import resolve
 from castwise.errors import PromotionError, UsageError
 from castwise.report.diff import (
     DIFF_FORMATS,
-    Diff,
-    diff,
     diff_csv,
     diff_json,
     diff_markdown,

@@ -12,12 +12,10 @@ import pytest
 
 import cells
 from castwise.catalog.dialects import dialect_named
-from castwise.comparing.distances import OPS, Distance, DistancesData, count, members
-from castwise.report.diff import diff
+from castwise.comparing.diff import diff
+from castwise.comparing.distances import OPS, Distance, Distances, cluster_names, count, distances
 from castwise.report.distances import (
     DISTANCE_FORMATS,
-    Distances,
-    distances,
     distances_csv,
     distances_json,
     distances_markdown,
@@ -41,7 +39,7 @@ def many(size: int) -> Distances:
     pairs = {
         frozenset(p): Distance(999, 37 * n % 999) for n, p in enumerate(combinations(names, 2))
     }
-    closer = DistancesData(("matmul", "prod"), names[:2], {frozenset(names[:2]): Distance(30, 20)})
+    closer = Distances(("matmul", "prod"), names[:2], {frozenset(names[:2]): Distance(30, 20)})
     return Distances(("add",), names, pairs, (closer,))
 
 
@@ -144,7 +142,7 @@ def test_a_pointer_over_a_cell_shows_the_exact_numbers() -> None:
 
 def test_the_scale_is_for_all_maps() -> None:
     names = ("framework", "framework:mode")
-    closer = DistancesData(("matmul",), names, {frozenset(names): Distance(30, 20)})
+    closer = Distances(("matmul",), names, {frozenset(names): Distance(30, 20)})
     same = Distances(("add",), names, {frozenset(names): Distance(9, 0)}, (closer,))
     assert ">70 %</text>" in distances_svg(same)
 
@@ -162,7 +160,7 @@ def test_the_tree_has_a_line_for_each_merge_within_the_picture() -> None:
 
 def test_a_row_is_as_high_as_its_leaf_of_the_tree(three: Distances) -> None:
     """The branches do not cross: the rows are in the order of the tree."""
-    assert members(three.tree) == three.dialects
+    assert cluster_names(three.tree) == three.dialects
 
 
 def test_every_format_ends_without_a_newline(three: Distances) -> None:

@@ -13,12 +13,11 @@ from xml.etree import ElementTree
 import pytest
 
 from castwise.catalog.dialects import dialect_named, dialects
-from castwise.comparing.lattice import Edge
+from castwise.comparing.lattice import Edge, lattice
 from castwise.engine.plan import reach_of
 from castwise.errors import UsageError
 from castwise.report.lattice import (
     LATTICE_FORMATS,
-    lattice,
     lattice_dot,
     lattice_json,
     lattice_png,

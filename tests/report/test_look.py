@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 import castwise as cw
-from castwise.comparing.distances import Distance, DistancesData
+from castwise.comparing.distances import Distance, Distances
 from castwise.drawing import FAINT, INK, REFUSED, shade
 from castwise.report.diff import diff_html
 from castwise.report.distances import BLACK, distances_html, scale_colour
@@ -25,7 +25,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "diff": lambda: diff_html(cw.diff("numpy@1", "numpy", op="add")),
     "lattice": lambda: lattice_html(cw.lattice("jax")),
     "distances": lambda: distances_html(
-        DistancesData(("add",), ("a", "b"), {frozenset("ab"): Distance(9, 4)})
+        Distances(("add",), ("a", "b"), {frozenset("ab"): Distance(9, 4)})
     ),
 }
 

@@ -16,10 +16,9 @@ from shown_program import scaled
 import castwise as cw
 from castwise.auditing.enforce import AuditLog
 from castwise.cli.main import main
-from castwise.comparing.distances import Distance
+from castwise.comparing.distances import Distance, Distances
+from castwise.comparing.lattice import lattice
 from castwise.report.audit import audit_text
-from castwise.report.distances import Distances
-from castwise.report.lattice import lattice
 from castwise.report.showing import _CARDS, _TEXTS
 from castwise.showing import Shown
 
@@ -227,7 +226,7 @@ def test_every_class_that_is_shown_has_its_report() -> None:
 def test_a_long_diff_shows_its_progress_on_a_terminal_alone(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("castwise.report.terminal._PATIENCE", 0)
+    monkeypatch.setattr("castwise.progress._PATIENCE", 0)
     monkeypatch.setenv("TERM", "xterm")
     cw.diff("torch", "torch@2.1", op="add")
     assert capsys.readouterr().err == ""

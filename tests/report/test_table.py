@@ -12,6 +12,7 @@ import pytest
 
 import cells
 from castwise.catalog.dialects import dialects
+from castwise.comparing.table import table
 from castwise.engine.ask import resolve
 from castwise.engine.decision import Decision, answer_text
 from castwise.errors import PromotionError, UsageError
@@ -19,7 +20,6 @@ from castwise.report.table import (
     FORMATS,
     hover_text,
     short_name,
-    table,
     table_csv,
     table_html,
     table_json,

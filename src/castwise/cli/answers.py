@@ -252,8 +252,8 @@ def table(
       castwise table numpy --with 0-d --with scalars -o add.svg
     """
     from castwise.catalog.dialects import dialect_named
+    from castwise.comparing.table import table as make_table
     from castwise.report.table import FORMATS, table_text
-    from castwise.report.table import table as make_table
 
     if dialect is None or (named_op is None and _is_op(dialect)):
         dialect, named_op = chosen_or_missing(dialect or ""), dialect
@@ -285,8 +285,8 @@ def lattice(dialect: str, format_: str | None, output: Path | None) -> int:
       castwise lattice numpy
       castwise lattice torch -o torch.svg
     """
+    from castwise.comparing.lattice import lattice as make_lattice
     from castwise.report.lattice import LATTICE_FORMATS, lattice_text
-    from castwise.report.lattice import lattice as make_lattice
 
     made = make_lattice(dialect)
     width = min(terminal_width(), 100)

@@ -80,8 +80,8 @@ def _diff_two(
     first: str, second: str, op: str | None, cells: bool, format_: str | None, output: Path | None
 ) -> int:
     from castwise.catalog.dialects import dialect_named
+    from castwise.comparing.diff import diff as make_diff
     from castwise.report.diff import DIFF_FORMATS, diff_text
-    from castwise.report.diff import diff as make_diff
 
     if format_ and format_ not in DIFF_FORMATS:
         known = ", ".join(DIFF_FORMATS)
@@ -100,7 +100,8 @@ def _diff_two(
 
 def _diff_all(format_: str | None, output: Path | None) -> int:
     from castwise.catalog.dialects import dialects as all_dialects
-    from castwise.report.distances import DISTANCE_FORMATS, distances, distances_text
+    from castwise.comparing.distances import distances
+    from castwise.report.distances import DISTANCE_FORMATS, distances_text
 
     found = distances(all_dialects())
     deliver(
@@ -210,7 +211,7 @@ def verify_programs(dialect: str, programs: Programs, *, as_json: bool) -> int:
     """Runs the programs, prints what they found and returns the command's exit status."""
     from castwise.catalog.dialects import dialect_named
     from castwise.comparing.programs import check_programs, speaker_for
-    from castwise.report.terminal import progress_to
+    from castwise.progress import progress_to
     from castwise.report.verify import checked_json, checked_text
 
     budget = parse_budget(programs.amount)
@@ -353,7 +354,7 @@ def _verify_dialect(
     from castwise.comparing.verify import recorder_for
     from castwise.comparing.verify import verify as make_verification
     from castwise.conformance.recorder import count
-    from castwise.report.terminal import progress
+    from castwise.progress import progress
     from castwise.report.verify import verification_html, verification_json, verification_text
 
     chosen = dialect_named(dialect)
@@ -380,7 +381,7 @@ def _verify_through(dialect: str, asking: _Asking, as_json: bool, html_file: Pat
     from castwise.catalog.dialects import dialect_named
     from castwise.comparing.verify import compare_through, prepared, recorder_of_values
     from castwise.conformance.through import questions_through, sampled
-    from castwise.report.terminal import progress
+    from castwise.progress import progress
     from castwise.report.verify import through_html, through_json, through_text
 
     recorder, transformation = prepared(dialect_named(dialect), asking.through, asking.ops)

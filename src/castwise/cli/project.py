@@ -96,8 +96,8 @@ def explorer(output: Path, chosen: tuple[str, ...], docs: str) -> int:
       castwise explorer -o mine/ -d torch -d jax -d mine.toml
     """
     from castwise.catalog.dialects import dialects as all_dialects
+    from castwise.progress import progress_to
     from castwise.report.explorer.site import build_explorer
-    from castwise.report.terminal import progress_to
 
     names = chosen or all_dialects()
     with progress_to(f"Asking {len(names)} dialects", len(names)) as on_progress:

@@ -11,8 +11,9 @@ from castwise.comparing.table import CONDITION, arranged, default_form
 from castwise.engine.ask import find_op
 from castwise.engine.decide import decide
 from castwise.engine.decision import Question, Refusal
+from castwise.progress import progress
 from castwise.rules.dialect import Dialect
-from castwise.showing import quantity, repr_line
+from castwise.showing import Shown, quantity, repr_line
 from castwise.vocab.dtypes import DType, dtype, dtypes_named, weak_nodes
 from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import (
@@ -294,9 +295,13 @@ class Group:
         return repr_line("Group", f"{quantity(len(self.differences), 'question')}: {self.reason}")
 
 
-@dataclass(frozen=True, slots=True)
-class DiffData:
-    """All that two dialects answer differently."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Diff(Shown):
+    """Everything that two dialects answer differently; its text is the report.
+
+    >>> diff("numpy", "numpy@1", op="dot").count
+    0
+    """
 
     first: Dialect
     second: Dialect
@@ -330,19 +335,42 @@ class DiffData:
         a, b = self.first.unrecorded, self.second.unrecorded
         return tuple(op for op in b if op not in a), tuple(op for op in a if op not in b)
 
+    def __repr__(self) -> str:
+        ops = self.ops[0] if len(self.ops) == 1 else f"{len(self.ops)} ops"
+        differ = f"{self.count:,} of {self.asked:,} questions about {ops} differ"
+        reasons = f"for {quantity(len(self.groups), 'reason')}" if self.groups else ""
+        return repr_line("Diff", f"{self.first.name} vs {self.second.name}: {differ} {reasons}")
 
-def diff_data(
+
+def diff(
     first: str | Dialect,
     second: str | Dialect,
-    op: Any,
-    on_question: Callable[[object], object] | None,
-) -> DiffData:
-    """Every question that two dialects answer differently, of one op or of all that are recorded
-    of both.
+    *,
+    op: Any = None,
+    on_question: Callable[[object], object] | None = None,
+) -> Diff:
+    """Every question that two dialects answer differently, about one op or all recorded ones.
+
+    Without `op`, asks about the ops that are recorded for both. The operands are arrays and 0-d
+    arrays of the dtypes both have, weak ones if both have them, and Python scalars. Augmented
+    assignments such as `x += y` count too. `on_question` is called with each question; without it,
+    a terminal shows the progress.
+
+    >>> diff("torch", "torch@2.1", op="add").count
+    0
 
     Raises UsageError for an unknown name.
     """
     a, b = to_dialect(first), to_dialect(second)
+    if on_question:
+        return _compared(a, b, op, on_question)
+    with progress(f"Comparing {a.name} and {b.name}", count(a, b, op)) as on_progress:
+        return _compared(a, b, op, on_progress)
+
+
+def _compared(
+    a: Dialect, b: Dialect, op: Any, on_question: Callable[[object], object] | None
+) -> Diff:
     rows = _rows(a, b, op)
     tells_weak = a.has_weak_arrays and b.has_weak_arrays
     answers = Answers(a, tells_weak), Answers(b, tells_weak)
@@ -360,7 +388,7 @@ def diff_data(
         Group(w.section, phrases.text(w, found), tuple(found)) for w, found in grouped.items()
     ]
     groups.sort(key=lambda group: -len(group.differences))
-    return DiffData(a, b, tuple(row.name for row in rows), asked, tuple(groups))
+    return Diff(a, b, tuple(row.name for row in rows), asked, tuple(groups))
 
 
 def count(first: Dialect, second: Dialect, op: Any = None) -> int:

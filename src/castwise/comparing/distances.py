@@ -7,92 +7,15 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import NamedTuple, TypeAlias
 
+from castwise.catalog.dialects import dialects as dialect_names
+from castwise.catalog.dialects import to_dialect
 from castwise.comparing.diff import Answers, Pair, pairs_of, weak_dtypes
+from castwise.progress import progress
 from castwise.rules.dialect import Dialect
+from castwise.showing import Shown, first_few, quantity, repr_line
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import array_operand
 from castwise.vocab.ops import Op, op, ops
-
-# Things in a tree by how far apart they are, and in an order that puts near ones side by side.
-
-Between: TypeAlias = Callable[[str, str], float]
-_DIGITS = 9  # sums in another order differ beyond them, and are ties
-
-
-class Merge(NamedTuple):
-    """Two clusters, and the mean distance of a member of one from a member of the other."""
-
-    first: Cluster
-    second: Cluster
-    height: float
-
-
-Cluster: TypeAlias = "Merge | str"
-
-
-def clustered(names: Iterable[str], between: Between) -> Cluster:
-    """The tree of average linkage: the two nearest clusters become one, until one is left.
-
-    Its branches are turned so that neighbours are as near as the tree allows. The order of the
-    names does not matter: of equally near clusters, the first in the alphabet become one.
-
-    >>> places = {"a": 0, "b": 10, "c": 1}
-    >>> members(clustered(places, lambda x, y: abs(places[x] - places[y])))
-    ('a', 'c', 'b')
-    """
-    clusters: list[Cluster] = [*sorted(names)]
-    while len(clusters) > 1:
-        far = {pair: _mean_distance(*pair, between) for pair in combinations(clusters, 2)}
-        first, second = min(far, key=lambda pair: (far[pair], *map(_first_name, pair)))
-        left = [cluster for cluster in clusters if cluster not in (first, second)]
-        clusters = [*left, Merge(first, second, far[first, second])]
-    return _turned(clusters[0], between)
-
-
-def members(cluster: Cluster) -> tuple[str, ...]:
-    """The names in a tree, from one end to the other."""
-    if isinstance(cluster, str):
-        return (cluster,)
-    return (*members(cluster.first), *members(cluster.second))
-
-
-def _mean_distance(first: Cluster, second: Cluster, between: Between) -> float:
-    far = [between(a, b) for a, b in product(members(first), members(second))]
-    return round(sum(far) / len(far), _DIGITS)
-
-
-def _first_name(cluster: Cluster) -> str:
-    return min(members(cluster))
-
-
-class _Arrangement(NamedTuple):
-    """A way to turn the branches of a tree: the sum of its neighbours' distances, the order that
-    results, and the tree. The least is the best; of equal ones, the first in the alphabet."""
-
-    cost: float
-    order: tuple[str, ...]
-    tree: Cluster
-
-
-def _turned(tree: Cluster, between: Between) -> Cluster:
-    return min(_arrangements(tree, between)).tree
-
-
-def _arrangements(tree: Cluster, between: Between) -> Iterator[_Arrangement]:
-    """The best way to turn a tree for each two names that it can have at its ends."""
-    if isinstance(tree, str):
-        yield _Arrangement(0.0, (tree,), tree)
-        return
-    best: dict[tuple[str, str], _Arrangement] = {}
-    sides = [list(_arrangements(side, between)) for side in (tree.first, tree.second)]
-    for one, other in [*product(*sides), *product(*reversed(sides))]:
-        cost = one.cost + other.cost + between(one.order[-1], other.order[0])
-        order = (*one.order, *other.order)
-        found = _Arrangement(round(cost, _DIGITS), order, Merge(one.tree, other.tree, tree.height))
-        ends = order[0], order[-1]
-        best[ends] = min(best.get(ends, found), found)
-    yield from best.values()
-
 
 # Ops that nearly every framework has: enough to tell them apart, few enough to be quick.
 OPS = (
@@ -113,14 +36,14 @@ class Distance(NamedTuple):
         return self.differ / self.asked if self.asked else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class DistancesData:
-    """The distance of each pair of dialects in some ops."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Distances(Shown):
+    """The distance of each pair of dialects in some ops; its text is the report."""
 
     ops: tuple[str, ...]
     dialects: tuple[str, ...]  # near ones side by side
     pairs: dict[frozenset[str], Distance]
-    closer: tuple[DistancesData, ...] = ()  # dialects that these ops do not tell apart, in others
+    closer: tuple[Distances, ...] = ()  # dialects that these ops do not tell apart, in others
 
     def between(self, first: str, second: str) -> Distance:
         return self.pairs[frozenset((first, second))]
@@ -136,19 +59,61 @@ class DistancesData:
         """The dialects, the nearest joined first."""
         return clustered(self.dialects, lambda a, b: self.between(a, b).share)
 
+    def __repr__(self) -> str:
+        pairs = quantity(len(self.pairs), "pair")
+        return repr_line("Distances", f"{pairs} of {first_few(self.dialects)}")
 
-def distances_data(
+
+def distances(
+    dialects: Iterable[str | Dialect] | None = None,
+    on_question: Callable[[object], object] | None = None,
+) -> Distances:
+    """The distances between all dialects, or between the given ones.
+
+    The operands are the pairs that `diff` asks about, in a few ops that nearly every framework
+    has. Dialects that answer all of that alike, such as a framework with and without autocast, are
+    then compared on the ops where they differ. `on_question` is called with each question; without
+    it, a terminal shows the progress.
+
+    >>> distances(["megengine", "oneflow"]).between("megengine", "oneflow").asked
+    10737
+    """
+    names = dialect_names() if dialects is None else dialects
+    chosen = {dialect.name: dialect for dialect in map(to_dialect, names)}
+    found = distances_in(OPS.split(), chosen.values(), on_question)
+    closer = []
+    for group in alike(found):
+        ops = telling_ops(chosen[name] for name in group)
+        if ops:
+            closer.append(distances_in(ops, [chosen[name] for name in group], on_question))
+    return replace(found, closer=tuple(closer))
+
+
+def distances_in(
+    ops: Sequence[str],
     dialects: Iterable[Dialect],
-    ops: Iterable[str],
-    on_question: Callable[[object], object] | None,
-) -> DistancesData:
+    on_question: Callable[[object], object] | None = None,
+) -> Distances:
     """How far apart dialects are in some ops."""
+    chosen = list(dialects)
+    if on_question:
+        return _distances_in(ops, chosen, on_question)
+    title = f"Asking {len(chosen)} dialects about {len(ops)} ops"
+    with progress(title, count(chosen, ops)) as on_progress:
+        return _distances_in(ops, chosen, on_progress)
+
+
+def _distances_in(
+    ops: Sequence[str],
+    dialects: Sequence[Dialect],
+    on_question: Callable[[object], object] | None,
+) -> Distances:
     rows = [op(name) for name in ops]
     numbers: dict[object, int] = {}
     asked = {d.name: _answered(d, rows, numbers, on_question) for d in dialects}
     pairs = {frozenset((a, b)): _distance(asked[a], asked[b]) for a, b in combinations(asked, 2)}
-    made = DistancesData(tuple(row.name for row in rows), tuple(asked), pairs)
-    return replace(made, dialects=members(made.tree))
+    found = Distances(tuple(row.name for row in rows), tuple(asked), pairs)
+    return replace(found, dialects=cluster_names(found.tree))
 
 
 def count(dialects: Iterable[Dialect], ops: Iterable[str]) -> int:
@@ -202,7 +167,7 @@ def _distance(first: _Answered, second: _Answered) -> Distance:
 # Dialects that the usual ops do not tell apart, and the ops that do: of modes such as autocast.
 
 
-def alike(found: DistancesData) -> list[list[str]]:
+def alike(found: Distances) -> list[list[str]]:
     """The groups of dialects that answered all questions alike, each of two or more."""
     groups: list[list[str]] = []
     for name in found.dialects:
@@ -215,7 +180,7 @@ def alike(found: DistancesData) -> list[list[str]]:
     return [group for group in groups if len(group) > 1]
 
 
-def _are_alike(found: DistancesData, first: str, second: str) -> bool:
+def _are_alike(found: Distances, first: str, second: str) -> bool:
     asked, differ = found.between(first, second)
     return bool(asked) and not differ
 
@@ -247,3 +212,84 @@ def _differs(name: str, dtypes: Sequence[DType], both: Sequence[Answers]) -> boo
     arrays = [array_operand(dtype, (3,)) for dtype in dtypes]
     pairs = [Pair(row, array, array) for array in arrays]
     return any(len({answers[pair].text for answers in both}) > 1 for pair in pairs)
+
+
+# Things in a tree by how far apart they are, and in an order that puts near ones side by side.
+
+Between: TypeAlias = Callable[[str, str], float]
+_DIGITS = 9  # sums in another order differ beyond them, and are ties
+
+
+class Merge(NamedTuple):
+    """Two clusters, and the mean distance of a member of one from a member of the other."""
+
+    first: Cluster
+    second: Cluster
+    height: float
+
+
+Cluster: TypeAlias = "Merge | str"
+
+
+def clustered(names: Iterable[str], between: Between) -> Cluster:
+    """The tree of average linkage: the two nearest clusters become one, until one is left.
+
+    Its branches are turned so that neighbours are as near as the tree allows. The order of the
+    names does not matter: of equally near clusters, the first in the alphabet become one.
+
+    >>> places = {"a": 0, "b": 10, "c": 1}
+    >>> cluster_names(clustered(places, lambda x, y: abs(places[x] - places[y])))
+    ('a', 'c', 'b')
+    """
+    clusters: list[Cluster] = [*sorted(names)]
+    while len(clusters) > 1:
+        far = {pair: _mean_distance(*pair, between) for pair in combinations(clusters, 2)}
+        first, second = min(far, key=lambda pair: (far[pair], *map(_first_name, pair)))
+        left = [cluster for cluster in clusters if cluster not in (first, second)]
+        clusters = [*left, Merge(first, second, far[first, second])]
+    return _turned(clusters[0], between)
+
+
+def cluster_names(cluster: Cluster) -> tuple[str, ...]:
+    """The names in a tree, from one end to the other."""
+    if isinstance(cluster, str):
+        return (cluster,)
+    return (*cluster_names(cluster.first), *cluster_names(cluster.second))
+
+
+def _mean_distance(first: Cluster, second: Cluster, between: Between) -> float:
+    far = [between(a, b) for a, b in product(cluster_names(first), cluster_names(second))]
+    return round(sum(far) / len(far), _DIGITS)
+
+
+def _first_name(cluster: Cluster) -> str:
+    return min(cluster_names(cluster))
+
+
+class _Arrangement(NamedTuple):
+    """A way to turn the branches of a tree: the sum of its neighbours' distances, the order that
+    results, and the tree. The least is the best; of equal ones, the first in the alphabet."""
+
+    cost: float
+    order: tuple[str, ...]
+    tree: Cluster
+
+
+def _turned(tree: Cluster, between: Between) -> Cluster:
+    return min(_arrangements(tree, between)).tree
+
+
+def _arrangements(tree: Cluster, between: Between) -> Iterator[_Arrangement]:
+    """The best way to turn a tree for each two names that it can have at its ends."""
+    if isinstance(tree, str):
+        yield _Arrangement(0.0, (tree,), tree)
+        return
+    best: dict[tuple[str, str], _Arrangement] = {}
+    sides = [list(_arrangements(side, between)) for side in (tree.first, tree.second)]
+    for one, other in [*product(*sides), *product(*reversed(sides))]:
+        cost = one.cost + other.cost + between(one.order[-1], other.order[0])
+        order = (*one.order, *other.order)
+        found = _Arrangement(round(cost, _DIGITS), order, Merge(one.tree, other.tree, tree.height))
+        ends = order[0], order[-1]
+        best[ends] = min(best.get(ends, found), found)
+    yield from best.values()

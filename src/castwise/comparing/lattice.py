@@ -11,6 +11,7 @@ from typing import NamedTuple
 from castwise.catalog.dialects import to_dialect
 from castwise.engine.plan import Reach, reach_of
 from castwise.rules.dialect import Dialect
+from castwise.showing import Shown, quantity, repr_line
 from castwise.vocab.dtypes import DType
 
 
@@ -22,9 +23,9 @@ class Edge(NamedTuple):
     goes_on: bool  # the source reaches all that the target reaches; else only the target
 
 
-@dataclass(frozen=True, slots=True)
-class LatticeData:
-    """A dialect's dtypes and weak nodes, and the arrows between them."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Lattice(Shown):
+    """A dialect's dtypes and weak nodes, and the arrows between them; its text is the report."""
 
     dialect: Dialect
     nodes: tuple[DType, ...]  # those an arrow leads from or to, in the dialect's order
@@ -53,9 +54,18 @@ class LatticeData:
             found += [(node,) for node in group] if is_pair else [tuple(group)]
         return tuple(found)
 
+    def __repr__(self) -> str:
+        arrows = quantity(len(self.edges), "arrow")
+        apart = f"{len(self.apart)} apart" if self.apart else ""
+        nodes = quantity(len(self.nodes), "dtype")
+        return repr_line("Lattice", self.dialect.name, f"{nodes} and {arrows}", apart)
 
-def lattice_data(dialect: str | Dialect | None) -> LatticeData:
+
+def lattice(dialect: str | Dialect | None = None) -> Lattice:
     """What each dtype of a dialect reaches.
+
+    >>> [str(edge.target) for edge in lattice("array-api").edges if edge.source.name == "uint8"]
+    ['int16', 'uint16']
 
     Raises UsageError for an unknown name.
     """
@@ -66,7 +76,7 @@ def lattice_data(dialect: str | Dialect | None) -> LatticeData:
     truncated = chosen.truncations
     nodes = tuple(node for node in reach.order if node in joined)
     apart = tuple(n for n in reach.order if n not in joined and n not in truncated)
-    return LatticeData(chosen, nodes, edges, apart, truncated)
+    return Lattice(chosen, nodes, edges, apart, truncated)
 
 
 def _edges(reach: Reach, source: DType) -> list[Edge]:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from castwise.catalog.dialects import to_dialect
+from castwise.catalog.dialects import is_dialect_name, to_dialect
 from castwise.engine.ask import answer, check_augmented, find_op, spoken
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError, UsageError
 from castwise.rules.dialect import Dialect
+from castwise.showing import Shown, repr_line
 from castwise.vocab.dtypes import DType
 from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import Operand, array_operand
@@ -55,9 +56,18 @@ def default_form(row: Op) -> str:
     return "operator" if row.symbol else "function"
 
 
-@dataclass(frozen=True, slots=True)
-class TableData:
-    """The outcomes of an op over rows and columns of operands."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Table(Shown):
+    """The outcomes of an op over rows and columns of operands; its text is the table.
+
+    >>> print(table("lt", "array-api", columns=["scalars"]))  # doctest: +ELLIPSIS
+    row < column in array-api
+    <BLANKLINE>
+          True     1   1.5    1j
+    bool     -     -     -     -
+    i8       -  bool     -     -
+    ...
+    """
 
     op: Op
     dialect: Dialect
@@ -76,6 +86,11 @@ class TableData:
         call = f"{self.op.name}({', '.join(words)})"
         asked = f" {symbol} ".join(words) if len(words) > 1 else f"{symbol}row"
         return f"{asked if symbol else call} in {self.dialect.name}"
+
+    def __repr__(self) -> str:
+        cells = [cell for row in self.cells for cell in row]
+        refused = sum(isinstance(cell, PromotionError) for cell in cells)
+        return repr_line("Table", self.title, f"{len(cells):,} answers, {refused:,} refused")
 
 
 def _arrays(dialect: Dialect) -> tuple[Operand, ...]:
@@ -98,13 +113,27 @@ COLUMNS: dict[str, Callable[[Dialect], tuple[Operand, ...]]] = {
 }
 
 
-def table_data(
-    op: Any, dialect: str | Dialect | None, form: str | None, columns: Sequence[str]
-) -> TableData:
+def table(
+    op: Any = "add",
+    dialect: Any = None,
+    *,
+    form: str | None = None,
+    columns: Sequence[str] = ("arrays", "scalars"),
+) -> Table:
     """The answers of an op for every pair of dtypes of a dialect.
+
+    The op and the dialect may be given in either order. The rows are arrays. The columns are the
+    named groups: "arrays", "0-d" and "scalars".
+
+    >>> "int16" in str(table("add", "array-api"))
+    False
+    >>> "i16" in str(table("add", "array-api"))
+    True
 
     Raises UsageError for an unknown name.
     """
+    if isinstance(op, Dialect) or is_dialect_name(op):  # in the order of the command line
+        op, dialect = "add" if dialect is None else dialect, op
     resolved = to_dialect(dialect)
     row = find_op(op, resolved)
     chosen = form or spoken(op).form or default_form(row)
@@ -125,7 +154,7 @@ def table_data(
         )
         for left in rows
     )
-    return TableData(row, resolved, chosen, rows, groups, cells)
+    return Table(row, resolved, chosen, rows, groups, cells)
 
 
 # A table in which one narrow dtype represents those with the same row and column.
@@ -141,7 +170,7 @@ class Alike(NamedTuple):
     others: tuple[DType, ...]
 
 
-def folded_alike(table: TableData) -> tuple[TableData, list[Alike]]:
+def folded_alike(table: Table) -> tuple[Table, list[Alike]]:
     """The table without the rows and columns of dtypes that another represents, and a list of them.
 
     Only narrow dtypes are left out, of which some framework has seventeen; every format for
@@ -156,7 +185,7 @@ def folded_alike(table: TableData) -> tuple[TableData, list[Alike]]:
     return _without(table, hidden), alike
 
 
-def lacks_kernels(table: TableData, dtype: DType) -> bool:
+def lacks_kernels(table: Table, dtype: DType) -> bool:
     """Whether a dtype with itself promotes, but has no kernel to run."""
     found = [cell for row, _, cell in _cells(table) if row is dtype]
     return any(isinstance(cell, Decision) and not cell.has_kernel for cell in found)
@@ -167,7 +196,7 @@ def _is_narrow(dtype: DType) -> bool:
     return dtype.kind != "bool" and dtype.bits <= _BYTE - (dtype.kind == "int")
 
 
-def _cells(table: TableData) -> Iterator[tuple[DType | None, DType | None, Outcome]]:
+def _cells(table: Table) -> Iterator[tuple[DType | None, DType | None, Outcome]]:
     """Each cell with the dtypes of its row and its column; a Python number has none."""
     columns = [operand.dtype for group in table.columns for operand in group] or [None]
     for row, cells in zip(table.rows, table.cells, strict=True):
@@ -175,7 +204,7 @@ def _cells(table: TableData) -> Iterator[tuple[DType | None, DType | None, Outco
             yield row.dtype, column, cell
 
 
-def _joins_none_alike(table: TableData, place: int) -> bool:
+def _joins_none_alike(table: Table, place: int) -> bool:
     """Whether a narrow dtype is refused with all the others of its kind, in columns or not."""
     own = table.rows[place]
     others = [row for row in table.rows if _is_sibling(row.dtype, own.dtype)]
@@ -186,7 +215,7 @@ def _joins_none_alike(table: TableData, place: int) -> bool:
     return not any(isinstance(outcome_of(question), Decision) for question in asked)
 
 
-def _key(table: TableData, place: int) -> object:
+def _key(table: Table, place: int) -> object:
     """The content of a row and a column, without the dtype's own name."""
     own = table.rows[place].dtype
     cells = [
@@ -212,7 +241,7 @@ def _cell_text(cell: Outcome, own: DType | None) -> object:
     return (_other(cell.result, own), cell.is_weak) if isinstance(cell, Decision) else None
 
 
-def _without(table: TableData, hidden: set[DType]) -> TableData:
+def _without(table: Table, hidden: set[DType]) -> Table:
     columns = [operand for group in table.columns for operand in group]
     kept = [place for place, operand in enumerate(columns) if operand.dtype not in hidden] or [0]
     rows = [place for place, operand in enumerate(table.rows) if operand.dtype not in hidden]

@@ -19,6 +19,7 @@ from castwise.auditing.rerun import Trial
 from castwise.auditing.saved import load_process
 from castwise.auditing.source import changed_lines, lines_at
 from castwise.engine.decision import HAZARDS
+from castwise.progress import is_plain
 from castwise.report.audit_sections import (
     compiled_count,
     coverage_text,
@@ -33,7 +34,6 @@ from castwise.report.terminal import (
     Paint,
     filled,
     folded,
-    is_plain,
     place_text,
     plain,
     size_text,

@@ -7,17 +7,14 @@ import io
 import json
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from castwise.catalog.dialects import to_dialect
-from castwise.comparing.diff import DiffData, Group, PairAnswer, PairDifference, count, diff_data
+from castwise.comparing.diff import Diff, Group, PairAnswer, PairDifference
 from castwise.comparing.history import recorded_releases, version_numbers, version_of
 from castwise.report.page import card, dtype_html, faint, folded_html, page, paragraph, table_html
-from castwise.report.terminal import Paint, markdown_row, plain, progress
-from castwise.rules.dialect import Dialect
-from castwise.showing import quantity, repr_line
+from castwise.report.terminal import Paint, markdown_row, plain
+from castwise.showing import quantity
 
 # The differences of two dialects, for the terminal.
 
@@ -26,9 +23,7 @@ _OPS_SHOWN = 4
 REASONS_SHOWN = 6  # per section
 
 
-def diff_text(
-    diff: DiffData, paint: Paint = plain, width: int = 80, *, shows_all: bool = False
-) -> str:
+def diff_text(diff: Diff, paint: Paint = plain, width: int = 80, *, shows_all: bool = False) -> str:
     """Sections of reasons, each with its count, one example and the ops it affects.
 
     With `shows_all`, lists every reason of a section and every question of a reason.
@@ -47,7 +42,7 @@ def diff_text(
     return "\n".join(lines)
 
 
-def of_one(diff: DiffData) -> Iterator[tuple[str, list[str]]]:
+def of_one(diff: Diff) -> Iterator[tuple[str, list[str]]]:
     """What only one of the dialects has, and what layers were recorded from: a title, and a text
     for each dialect that has some."""
     told: list[tuple[str, Sequence[Sequence[object]]]]
@@ -68,7 +63,7 @@ def of_one(diff: DiffData) -> Iterator[tuple[str, list[str]]]:
         yield "Recorded answers over rules, which answer what was not asked", texts
 
 
-def _told_by_history(diff: DiffData) -> list[str]:
+def _told_by_history(diff: Diff) -> list[str]:
     """Which command tells what else was recorded, where both are releases of one framework."""
     both = diff.first, diff.second
     known = recorded_releases(diff.first.framework)
@@ -96,7 +91,7 @@ def _rest(groups: list[Group]) -> str:
     return f"for {reasons}; --cells lists them"
 
 
-def summary(diff: DiffData) -> str:
+def summary(diff: Diff) -> str:
     """How much differs, in a sentence."""
     both = (diff.first.name, diff.second.name)
     ops = diff.ops[0] if len(diff.ops) == 1 else f"{len(diff.ops)} ops"
@@ -112,7 +107,7 @@ def _percent(share: float) -> str:
 
 
 def _group_lines(
-    diff: DiffData, group: Group, paint: Paint, width: int, shows_all: bool
+    diff: Diff, group: Group, paint: Paint, width: int, shows_all: bool
 ) -> Iterator[str]:
     yield from _folded(group.reason, _MARGIN, width, _count([group]))
     shown = group.differences if shows_all else [example_of(group)]
@@ -123,7 +118,7 @@ def _group_lines(
         yield from (paint(line, "faint") for line in _folded(ops_text(group), _MARGIN, width))
 
 
-def question_text(diff: DiffData, difference: PairDifference) -> str:
+def question_text(diff: Diff, difference: PairDifference) -> str:
     """The question in notation, which is the same in both dialects."""
     return str(difference.pair.question(diff.first))
 
@@ -154,19 +149,19 @@ def ops_text(group: Group) -> str:
 # The differences of two dialects, in a notebook and as a page.
 
 
-def diff_card(diff: DiffData) -> str:
+def diff_card(diff: Diff) -> str:
     """Sections of reasons, each with its count, one example and the ops it affects."""
     return card(escape(summary(diff)), *_parts(diff))
 
 
-def diff_html(diff: DiffData) -> str:
+def diff_html(diff: Diff) -> str:
     """The same sections as a page."""
     return page(
         f"{diff.first.name} and {diff.second.name}", paragraph(summary(diff)), *_parts(diff)
     )
 
 
-def _parts(diff: DiffData) -> Iterator[str]:
+def _parts(diff: Diff) -> Iterator[str]:
     for title, owned in of_one(diff):
         yield faint(f"{title}: {'; '.join(owned)}.")
     for name, groups in diff.sections.items():
@@ -181,12 +176,12 @@ def _parts(diff: DiffData) -> Iterator[str]:
             )
 
 
-def _table(diff: DiffData, groups: Sequence[Group]) -> str:
+def _table(diff: Diff, groups: Sequence[Group]) -> str:
     heads = ["questions", "reason", "example", diff.first.name, diff.second.name]
     return table_html(heads, [_row(diff, group) for group in groups], "questions")
 
 
-def _row(diff: DiffData, group: Group) -> list[str]:
+def _row(diff: Diff, group: Group) -> list[str]:
     example = example_of(group)
     ops = faint(ops_text(group)) if len(diff.ops) > 1 else ""
     return [
@@ -204,61 +199,10 @@ def _answer(answer: PairAnswer) -> str:
     return dtype_html(answer.result, answer.text)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Diff(DiffData):
-    """Everything that two dialects answer differently; its text is the report.
-
-    >>> diff("numpy", "numpy@1", op="dot").count
-    0
-    """
-
-    def __str__(self) -> str:
-        return diff_text(self)
-
-    def __repr__(self) -> str:
-        ops = f" about {self.ops[0]}" if len(self.ops) == 1 else f" about {len(self.ops)} ops"
-        differ = f"{self.count:,} of {self.asked:,} questions{ops} differ"
-        reasons = f"for {quantity(len(self.groups), 'reason')}" if self.groups else ""
-        return repr_line(
-            "Diff", " ".join([f"{self.first.name} vs {self.second.name}:", differ, reasons])
-        )
-
-    def _repr_html_(self) -> str:
-        return diff_card(self)
-
-
-def diff(
-    first: str | Dialect,
-    second: str | Dialect,
-    *,
-    op: Any = None,
-    on_question: Callable[[object], object] | None = None,
-) -> Diff:
-    """Every question that two dialects answer differently, about one op or all recorded ones.
-
-    Without `op`, asks about the ops that are recorded for both. The operands are arrays and 0-d
-    arrays of the dtypes both have, weak ones if both have them, and Python scalars. Augmented
-    assignments such as `x += y` count too. `on_question` is called with each question; without it,
-    a terminal shows the progress.
-
-    >>> diff("torch", "torch@2.1", op="add").count
-    0
-
-    Raises UsageError for an unknown name.
-    """
-    a, b = to_dialect(first), to_dialect(second)
-    if on_question:
-        made = diff_data(a, b, op, on_question)
-    else:
-        with progress(f"Comparing {a.name} and {b.name}", count(a, b, op)) as on_progress:
-            made = diff_data(a, b, op, on_progress)
-    return Diff(made.first, made.second, made.ops, made.asked, made.groups)
-
-
 # The formats for the differences of two dialects; all except text and html list every cell.
 
 
-def diff_json(diff: DiffData) -> dict[str, Any]:
+def diff_json(diff: Diff) -> dict[str, Any]:
     """The whole diff; a refusal is null."""
     only_first, only_second = diff.missing
     of_first, of_second = diff.recorded_of_one
@@ -275,7 +219,7 @@ def diff_json(diff: DiffData) -> dict[str, Any]:
     }
 
 
-def _group_json(diff: DiffData, group: Group) -> dict[str, Any]:
+def _group_json(diff: Diff, group: Group) -> dict[str, Any]:
     return {
         "section": group.section,
         "reason": group.reason,
@@ -292,7 +236,7 @@ def _group_json(diff: DiffData, group: Group) -> dict[str, Any]:
     }
 
 
-def _rows(diff: DiffData) -> Iterator[list[str]]:
+def _rows(diff: Diff) -> Iterator[list[str]]:
     """One row per cell: its section, its reason, the question and both answers."""
     yield ["section", "reason", "question", diff.first.name, diff.second.name]
     for group in diff.groups:
@@ -301,20 +245,20 @@ def _rows(diff: DiffData) -> Iterator[list[str]]:
             yield [group.section, group.reason, asked, d.first.text, d.second.text]
 
 
-def diff_csv(diff: DiffData) -> str:
+def diff_csv(diff: Diff) -> str:
     """The cells as comma-separated values."""
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows(_rows(diff))
     return written.getvalue().rstrip("\n")
 
 
-def diff_markdown(diff: DiffData) -> str:
+def diff_markdown(diff: Diff) -> str:
     """The cells as a Markdown table."""
     head, *rows = map(markdown_row, _rows(diff))
     return "\n".join([head, markdown_row(["---"] * 5), *rows])
 
 
-DIFF_FORMATS: dict[str, Callable[[DiffData], str | bytes]] = {
+DIFF_FORMATS: dict[str, Callable[[Diff], str | bytes]] = {
     "text": diff_text,
     "json": lambda diff: json.dumps(diff_json(diff)),
     "csv": diff_csv,

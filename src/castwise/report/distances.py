@@ -7,22 +7,11 @@ import io
 import json
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from castwise.catalog.dialects import dialects as names_of_all
-from castwise.catalog.dialects import to_dialect
-from castwise.comparing.distances import (
-    OPS,
-    Cluster,
-    DistancesData,
-    Merge,
-    alike,
-    count,
-    distances_data,
-    telling_ops,
-)
+from castwise.comparing.distances import Cluster, Distances, Merge
 from castwise.drawing import (
     FAINT,
     INK,
@@ -35,9 +24,7 @@ from castwise.drawing import (
     text_width,
 )
 from castwise.report.page import card, page, picture
-from castwise.report.terminal import Paint, markdown_row, percent, plain, progress
-from castwise.rules.dialect import Dialect
-from castwise.showing import first_few, quantity, repr_line
+from castwise.report.terminal import Paint, markdown_row, percent, plain
 
 # The colours of a heat map, and their legend.
 
@@ -140,7 +127,7 @@ _SELF = "#e4e4e7"
 _NARROWEST = 560  # of the picture, for its titles
 
 
-def distances_svg(found: DistancesData) -> str:
+def distances_svg(found: Distances) -> str:
     """The matrix as an SVG heat map, with a number in each cell, the tree beside it and the scale
     below; then the same of each group that the ops do not tell apart."""
     width = max(_NARROWEST, *(_Map(data, 0, "").right for data in (found, *found.closer)))
@@ -156,12 +143,12 @@ def distances_svg(found: DistancesData) -> str:
     return svg_document(width, bottom + 40 + _MARGIN, [*parts, *legend(drawn.left, bottom, most)])
 
 
-def distances_png(found: DistancesData) -> bytes:
+def distances_png(found: Distances) -> bytes:
     """The SVG picture as PNG."""
     return svg_to_png(distances_svg(found))
 
 
-def _most(found: DistancesData) -> float:
+def _most(found: Distances) -> float:
     """Where the scale ends: the largest share of all maps, rounded up to a tenth."""
     shares = [far.share for data in (found, *found.closer) for far in data.pairs.values()]
     return max([math.ceil(10 * share) / 10 for share in shares] + [0.1])
@@ -171,7 +158,7 @@ def _most(found: DistancesData) -> float:
 class _Map:
     """A heat map and its place in the picture."""
 
-    found: DistancesData
+    found: Distances
     above: float  # where it may start
     about: str  # the lines below its title
 
@@ -241,7 +228,7 @@ class _Map:
         yield "</g>"
 
 
-def _words(found: DistancesData, first: str, second: str) -> str:
+def _words(found: Distances, first: str, second: str) -> str:
     """What a pointer over a cell shows."""
     asked, differ = found.between(first, second)
     share = f"{100 * found.between(first, second).share:.1f} %"
@@ -251,12 +238,12 @@ def _words(found: DistancesData, first: str, second: str) -> str:
 # The heat map, in a notebook and as a page.
 
 
-def distances_card(found: DistancesData) -> str:
+def distances_card(found: Distances) -> str:
     """The picture of the distances, which has its title inside."""
     return card("", picture(distances_svg(found)))
 
 
-def distances_html(found: DistancesData) -> str:
+def distances_html(found: Distances) -> str:
     """The picture as a page, with the exact numbers as tooltips."""
     return page("All dialects side by side", picture(distances_svg(found)))
 
@@ -266,7 +253,7 @@ def distances_html(found: DistancesData) -> str:
 _EXTREMES = 3  # how many of the nearest and of the farthest pairs are named
 
 
-def distances_text(found: DistancesData, paint: Paint = plain, width: int = 80) -> str:
+def distances_text(found: Distances, paint: Paint = plain, width: int = 80) -> str:
     """A triangle: each row ends with its dialect's name, which also heads the column below it.
 
     Dialects that the ops do not tell apart have another triangle, in the ops where they differ.
@@ -292,7 +279,7 @@ def distances_text(found: DistancesData, paint: Paint = plain, width: int = 80) 
     return "\n".join(lines)
 
 
-def _triangle(found: DistancesData, paint: Paint) -> Iterator[str]:
+def _triangle(found: Distances, paint: Paint) -> Iterator[str]:
     cells = [
         [percent(found.between(name, other).share) for other in found.dialects[:place]]
         for place, name in enumerate(found.dialects)
@@ -302,7 +289,7 @@ def _triangle(found: DistancesData, paint: Paint) -> Iterator[str]:
         yield "".join(f"{cell:>{room}} " for cell in row) + paint(name, "title")
 
 
-def _extremes(found: DistancesData) -> Iterator[str]:
+def _extremes(found: Distances) -> Iterator[str]:
     """The nearest and the farthest pairs, one line each."""
     pairs = found.nearest_first
     for word, named in (("Nearest", pairs[:_EXTREMES]), ("Farthest", pairs[: -_EXTREMES - 1 : -1])):
@@ -311,7 +298,7 @@ def _extremes(found: DistancesData) -> Iterator[str]:
             yield f"  {100 * found.between(a, b).share:5.1f} %  {a} and {b}"
 
 
-def _matrix(found: DistancesData) -> Iterator[list[str]]:
+def _matrix(found: Distances) -> Iterator[list[str]]:
     """The whole matrix with a header row, in % with one decimal."""
     yield ["differ, %", *found.dialects]
     for name in found.dialects:
@@ -321,14 +308,14 @@ def _matrix(found: DistancesData) -> Iterator[list[str]]:
         yield [name, *(f"{100 * share:.1f}" for share in shares)]
 
 
-def distances_csv(found: DistancesData) -> str:
+def distances_csv(found: Distances) -> str:
     """The matrix as comma-separated values; it is one table, of all dialects."""
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows(_matrix(found))
     return written.getvalue().rstrip("\n")
 
 
-def distances_markdown(found: DistancesData) -> str:
+def distances_markdown(found: Distances) -> str:
     """The matrix in Markdown, and those of dialects that its ops do not tell apart."""
     tables = []
     for data in (found, *found.closer):
@@ -338,12 +325,12 @@ def distances_markdown(found: DistancesData) -> str:
     return "\n\n".join(tables)
 
 
-def distances_json(found: DistancesData) -> str:
+def distances_json(found: Distances) -> str:
     """Every pair with the number of questions and of differences."""
     return json.dumps({**_as_json(found), "closer": [_as_json(group) for group in found.closer]})
 
 
-def _as_json(found: DistancesData) -> dict[str, Any]:
+def _as_json(found: Distances) -> dict[str, Any]:
     pairs = [(a, b, found.between(a, b)) for a, b in found.nearest_first]
     return {
         "ops": list(found.ops),
@@ -355,7 +342,7 @@ def _as_json(found: DistancesData) -> dict[str, Any]:
     }
 
 
-DISTANCE_FORMATS: dict[str, Callable[[DistancesData], str | bytes]] = {
+DISTANCE_FORMATS: dict[str, Callable[[Distances], str | bytes]] = {
     "text": distances_text,
     "json": distances_json,
     "csv": distances_csv,
@@ -364,55 +351,3 @@ DISTANCE_FORMATS: dict[str, Callable[[DistancesData], str | bytes]] = {
     "svg": distances_svg,
     "png": distances_png,
 }
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Distances(DistancesData):
-    """The distance between each pair of dialects; its text is the report."""
-
-    def __str__(self) -> str:
-        return distances_text(self)
-
-    def __repr__(self) -> str:
-        pairs = quantity(len(self.pairs), "pair")
-        return repr_line("Distances", f"{pairs} of {first_few(self.dialects)}")
-
-    def _repr_html_(self) -> str:
-        return distances_card(self)
-
-
-def distances(
-    dialects: Iterable[str | Dialect] | None = None,
-    on_question: Callable[[object], object] | None = None,
-) -> Distances:
-    """The distances between all dialects, or between the given ones.
-
-    The operands are the pairs that `diff` asks about, in a few ops that nearly every framework
-    has. Dialects that answer all of that alike, such as a framework with and without autocast, are
-    then compared on the ops where they differ. `on_question` is called with each question; without
-    it, a terminal shows the progress.
-
-    >>> distances(["megengine", "oneflow"]).between("megengine", "oneflow").asked
-    10737
-    """
-    chosen = {d.name: d for d in map(to_dialect, names_of_all() if dialects is None else dialects)}
-    found = _asked([*chosen.values()], OPS.split(), on_question)
-    closer = []
-    for names in alike(found):
-        group = [chosen[name] for name in names]
-        ops = telling_ops(group)
-        if ops:
-            closer.append(_asked(group, ops, on_question))
-    return Distances(found.ops, found.dialects, found.pairs, tuple(closer))
-
-
-def _asked(
-    dialects: Sequence[Dialect],
-    ops: Sequence[str],
-    on_question: Callable[[object], object] | None,
-) -> DistancesData:
-    if on_question:
-        return distances_data(dialects, ops, on_question)
-    title = f"Asking {len(dialects)} dialects about {len(ops)} ops"
-    with progress(title, count(dialects, ops)) as on_progress:
-        return distances_data(dialects, ops, on_progress)

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from castwise.comparing.lattice import LatticeData, lattice_data
+from castwise.comparing.lattice import Lattice
 from castwise.drawing import FAINT, INK, LETTER, shade, svg_box, svg_document, svg_text, svg_to_png
 from castwise.report.page import card, faint, page, picture
 from castwise.report.terminal import Paint, plain
 from castwise.rules.dialect import Dialect
 from castwise.rules.rule import Rule
-from castwise.showing import quantity, repr_line
 from castwise.vocab.dtypes import DType, dtypes_named
 
 # The positions of dtypes in a lattice's picture: layers by kind and width, few crossings.
@@ -56,7 +55,7 @@ class Layout:
     middles: dict[Spot, float]  # the x of each spot's middle
 
 
-def layout_of(lattice: LatticeData, widths: dict[tuple[DType, ...], float], lane: float) -> Layout:
+def layout_of(lattice: Lattice, widths: dict[tuple[DType, ...], float], lane: float) -> Layout:
     """The layout of a lattice, given the width of each group of twins and of a lane."""
     levels = _levels(lattice)
     boxes = [Spot(levels[group], group) for group in lattice.twins]
@@ -70,7 +69,7 @@ def layout_of(lattice: LatticeData, widths: dict[tuple[DType, ...], float], lane
     return Layout(ordered, segments, _middles(ordered, segments, rooms))
 
 
-def _levels(lattice: LatticeData) -> dict[tuple[DType, ...], int]:
+def _levels(lattice: Lattice) -> dict[tuple[DType, ...], int]:
     """The layer of each group of twins: by kind, then by width, and above all that reaches it.
 
     Weak nodes come first in their kind. Complex dtypes are next to the floats of their width.
@@ -92,16 +91,14 @@ def _levels(lattice: LatticeData) -> dict[tuple[DType, ...], int]:
     return {group: places[level] for group, level in of_twins.items()}
 
 
-def _lift(
-    lattice: LatticeData, nodes: Iterable[DType], levels: dict[DType, int], floor: int
-) -> None:
+def _lift(lattice: Lattice, nodes: Iterable[DType], levels: dict[DType, int], floor: int) -> None:
     """Puts nodes at a floor at least, and above all that reaches them."""
     for node in nodes:  # in the dialect's order, where sources come before targets
         below = [levels.get(e.source, -1) for e in lattice.edges if e.target is node]
         levels[node] = max(levels.get(node, floor), *(level + 1 for level in [-1, *below]))
 
 
-def _segments(lattice: LatticeData, boxes: list[Spot]) -> tuple[Segment, ...]:
+def _segments(lattice: Lattice, boxes: list[Spot]) -> tuple[Segment, ...]:
     """The pieces of all arrows; arrows to one box share their lanes."""
     box_of = {node: box for box in boxes for node in box.dtypes}
     lanes: dict[tuple[Spot, bool, int], Spot] = {}
@@ -209,7 +206,7 @@ def _apart(wanted: list[float], weights: list[int], rooms: list[float]) -> list[
 APART = "Not promoted with any other dtype"
 
 
-def legend(lattice: LatticeData, broken: str = "A broken arrow") -> list[str]:
+def legend(lattice: Lattice, broken: str = "A broken arrow") -> list[str]:
     """The sentences of the legend; `broken` describes an arrow that nothing may follow."""
     if not lattice.edges:
         return ["No dtype promotes to another here: all operands must have the same dtype."]
@@ -260,7 +257,7 @@ _NARROWEST = 520  # width of the legend
 _ARROW = "#52525b"
 
 
-def lattice_svg(lattice: LatticeData) -> str:
+def lattice_svg(lattice: Lattice) -> str:
     """The lattice as an SVG picture, with its title and a legend."""
     layout = layout_of(lattice, {g: _width(g) + _BETWEEN for g in lattice.twins}, _LANE)
     frame = _frame(layout)
@@ -277,7 +274,7 @@ def lattice_svg(lattice: LatticeData) -> str:
     return svg_document(frame.width, bottom + _MARGIN, parts)
 
 
-def lattice_png(lattice: LatticeData) -> bytes:
+def lattice_png(lattice: Lattice) -> bytes:
     """The SVG picture as PNG."""
     return svg_to_png(lattice_svg(lattice))
 
@@ -378,7 +375,7 @@ def _names(spot: Spot) -> str:
     return " ".join(dtype.name for dtype in spot.dtypes)
 
 
-def _notes(lattice: LatticeData, top: float, room: float) -> tuple[list[str], float]:
+def _notes(lattice: Lattice, top: float, room: float) -> tuple[list[str], float]:
     """The notes below the picture, separate dtypes and the legend, and where they end."""
     parts, y = [], top
     if lattice.apart:
@@ -403,12 +400,12 @@ def _notes(lattice: LatticeData, top: float, room: float) -> tuple[list[str], fl
 # A lattice in a notebook and as a page.
 
 
-def lattice_card(lattice: LatticeData) -> str:
+def lattice_card(lattice: Lattice) -> str:
     """The picture of a lattice, which has its title inside."""
     return card("", picture(lattice_svg(lattice)))
 
 
-def lattice_html(lattice: LatticeData) -> str:
+def lattice_html(lattice: Lattice) -> str:
     """The picture as a page, below what the dialect is."""
     return page(lattice.dialect.name, faint(lattice.dialect.about), picture(lattice_svg(lattice)))
 
@@ -418,7 +415,7 @@ def lattice_html(lattice: LatticeData) -> str:
 _ARROWS = {True: "->", False: "=>"}  # as in a dialect's data
 
 
-def lattice_text(lattice: LatticeData, paint: Paint = plain, width: int = 80) -> str:
+def lattice_text(lattice: Lattice, paint: Paint = plain, width: int = 80) -> str:
     """The arrows, with one line for all dtypes that have the same ones."""
     rows = _rows(lattice)
     title = "\n".join(textwrap.wrap(lattice.title, width))
@@ -440,7 +437,7 @@ def lattice_text(lattice: LatticeData, paint: Paint = plain, width: int = 80) ->
     return "\n".join([*lines, "", *(paint(line, "faint") for line in notes)])
 
 
-def _rows(lattice: LatticeData) -> list[tuple[list[DType], bool, tuple[DType, ...]]]:
+def _rows(lattice: Lattice) -> list[tuple[list[DType], bool, tuple[DType, ...]]]:
     """Sources, whether their arrows go on, and targets: sources with the same ones together."""
     grouped: dict[tuple[bool, tuple[DType, ...]], list[DType]] = {}
     for node in lattice.nodes:
@@ -456,7 +453,7 @@ def _listed(dtypes: Iterable[DType]) -> str:
     return ", ".join(d.name for d in dtypes)
 
 
-def lattice_json(lattice: LatticeData) -> str:
+def lattice_json(lattice: Lattice) -> str:
     """The nodes and arrows as JSON; `goes_on` is false for an arrow that nothing may follow."""
     return json.dumps(
         {
@@ -475,7 +472,7 @@ def lattice_json(lattice: LatticeData) -> str:
     )
 
 
-def lattice_dot(lattice: LatticeData) -> str:
+def lattice_dot(lattice: Lattice) -> str:
     """The lattice for Graphviz, which makes its own layout."""
     lines = [f'digraph "{lattice.dialect.name}" {{', "  rankdir=BT;"]
     lines.append('  node [shape=box, style="rounded,filled", fontname="monospace"];')
@@ -488,7 +485,7 @@ def lattice_dot(lattice: LatticeData) -> str:
     return "\n".join([*lines, "}"])
 
 
-LATTICE_FORMATS: dict[str, Callable[[LatticeData], str | bytes]] = {
+LATTICE_FORMATS: dict[str, Callable[[Lattice], str | bytes]] = {
     "text": lattice_text,
     "json": lattice_json,
     "dot": lattice_dot,
@@ -496,32 +493,3 @@ LATTICE_FORMATS: dict[str, Callable[[LatticeData], str | bytes]] = {
     "svg": lattice_svg,
     "png": lattice_png,
 }
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Lattice(LatticeData):
-    """A dialect's dtypes and weak nodes, and the arrows between them; its text is the report."""
-
-    def __str__(self) -> str:
-        return lattice_text(self)
-
-    def __repr__(self) -> str:
-        arrows = quantity(len(self.edges), "arrow")
-        apart = f"{len(self.apart)} apart" if self.apart else ""
-        nodes = quantity(len(self.nodes), "dtype")
-        return repr_line("Lattice", self.dialect.name, f"{nodes} and {arrows}", apart)
-
-    def _repr_html_(self) -> str:
-        return lattice_card(self)
-
-
-def lattice(dialect: str | Dialect | None = None) -> Lattice:
-    """What each dtype of a dialect reaches.
-
-    >>> [str(edge.target) for edge in lattice("array-api").edges if edge.source.name == "uint8"]
-    ['int16', 'uint16']
-
-    Raises UsageError for an unknown name.
-    """
-    made = lattice_data(dialect)
-    return Lattice(made.dialect, made.nodes, made.edges, made.apart, made.truncated)

@@ -11,8 +11,12 @@ _TEXTS = {
     "AuditLog": "audit_page.log_words",
     "Decision": "answers.decision_text",
     "Dialect": "lists.dialect_text",
+    "Diff": "diff.diff_text",
+    "Distances": "distances.distances_text",
     "DtypeOrigin": "audit_page.origin_words",
+    "Lattice": "lattice.lattice_text",
     "Port": "port.port_text",
+    "Table": "table.table_text",
 }
 _CARDS = {
     "Audit": "audit_page.audit_card",
@@ -20,13 +24,17 @@ _CARDS = {
     "CastCounts": "cards.counts_card",
     "Decision": "answers.decision_card",
     "Dialect": "lists.dialect_card",
+    "Diff": "diff.diff_card",
+    "Distances": "distances.distances_card",
     "DtypeOrigin": "audit_page.origin_card",
     "Explained": "answers.explained_card",
     "Finding": "audit_page.finding_card",
     "Graph": "cards.graph_card",
+    "Lattice": "lattice.lattice_card",
     "Port": "port.port_card",
     "Redialect": "cards.redialect_card",
     "Simplification": "cards.simplification_card",
+    "Table": "table.table_card",
 }
 
 

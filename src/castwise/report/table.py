@@ -7,14 +7,12 @@ import io
 import json
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from html import escape
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from castwise.catalog.dialects import is_dialect_name
-from castwise.comparing.table import Outcome, TableData, folded_alike, lacks_kernels, table_data
+from castwise.comparing.table import Outcome, Table, folded_alike, lacks_kernels
 from castwise.drawing import (
     FAINT,
     INK,
@@ -29,12 +27,9 @@ from castwise.drawing import (
     text_width,
 )
 from castwise.engine.decision import Decision, answer_text
-from castwise.errors import PromotionError
 from castwise.report.answers import decision_json, error_json
 from castwise.report.page import card, faint, page
 from castwise.report.terminal import Paint, markdown_row, plain
-from castwise.rules.dialect import Dialect
-from castwise.showing import repr_line
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand
 
@@ -101,24 +96,24 @@ def cell_style(outcome: Outcome) -> str:
     return outcome.result.kind if isinstance(outcome, Decision) else "refused"
 
 
-def headers(table: TableData) -> list[str]:
+def headers(table: Table) -> list[str]:
     """The headers of the columns."""
     return [label(operand) for group in table.columns for operand in group] or ["result"]
 
 
-def column_widths(table: TableData) -> list[int]:
+def column_widths(table: Table) -> list[int]:
     """The length of the longest text in each column, including its header."""
     lines = [headers(table), *([cell_text(cell) for cell in row] for row in table.cells)]
     return [max(map(len, column)) for column in zip(*lines, strict=True)]
 
 
-def marks_used(table: TableData) -> list[str]:
+def marks_used(table: Table) -> list[str]:
     """The marks used in the cells, each with its meaning."""
     used = "".join(cell_text(cell) for row in table.cells for cell in row)
     return [f"{mark} {meaning}" for mark, meaning in MEANINGS.items() if mark in used]
 
 
-def alike_text(table: TableData) -> list[str]:
+def alike_text(table: Table) -> list[str]:
     """Which dtypes share a row with another in the table, one sentence per row."""
     marked = {
         row.dtype: NO_KERNEL if row.dtype and lacks_kernels(table, row.dtype) else ""
@@ -133,7 +128,7 @@ def alike_text(table: TableData) -> list[str]:
     ]
 
 
-def table_text(table: TableData, paint: Paint = plain, width: int = 80) -> str:
+def table_text(table: Table, paint: Paint = plain, width: int = 80) -> str:
     """The table for a terminal, in as many blocks of columns as the width needs."""
     whole = table
     table, _ = folded_alike(whole)
@@ -156,7 +151,7 @@ def _padded(outcome: Outcome, width: int, paint: Paint) -> str:
     return paint(f"{cell_text(outcome):>{width}}", cell_style(outcome))
 
 
-def _blocks(table: TableData, widths: list[int], room: int) -> list[list[int]]:
+def _blocks(table: Table, widths: list[int], room: int) -> list[list[int]]:
     """The columns in blocks that fit the width; a group starts a new block if it would be split."""
     blocks: list[list[int]] = [[]]
     columns = iter(widths)
@@ -173,7 +168,7 @@ def _blocks(table: TableData, widths: list[int], room: int) -> list[list[int]]:
     return [block for block in blocks if block]
 
 
-def table_markdown(table: TableData) -> str:
+def table_markdown(table: Table) -> str:
     """The table in Markdown, with the short forms."""
     table, _ = folded_alike(table)
     tops = headers(table)
@@ -183,7 +178,7 @@ def table_markdown(table: TableData) -> str:
     return "\n".join(lines)
 
 
-def table_csv(table: TableData) -> str:
+def table_csv(table: Table) -> str:
     """The table as comma-separated values, with the full names in the notation."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
@@ -203,7 +198,7 @@ def _full_text(outcome: Outcome) -> str:
 # A table as one self-contained page, and in a notebook.
 
 
-def table_html(table: TableData) -> str:
+def table_html(table: Table) -> str:
     """The table as a page, with the full answers as tooltips."""
     return page(
         table.title,
@@ -213,14 +208,14 @@ def table_html(table: TableData) -> str:
     )
 
 
-def table_card(table: TableData) -> str:
+def table_card(table: Table) -> str:
     """The table in a notebook, with the full answers as tooltips."""
     shown, _ = folded_alike(table)
     notes = [", ".join(marks_used(table)), *alike_text(table)]
     return card(escape(table.title), _grid(shown), *map(faint, notes))
 
 
-def _grid(table: TableData) -> str:
+def _grid(table: Table) -> str:
     starts = list(accumulate(map(len, table.columns)))[:-1]  # of all groups but the first
     heads = "".join(
         f"<th{' class=gap' * (place in starts)}>{escape(head)}</th>"
@@ -244,56 +239,6 @@ def _cell(outcome: Outcome, starts_group: bool) -> str:
     if isinstance(outcome, Decision):
         look += f' style="--shade:{shade(outcome.result)}"'
     return f'<td{look} title="{escape(hover_text(outcome))}">{escape(cell_text(outcome))}</td>'
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Table(TableData):
-    """The outcomes of an op over rows and columns of operands; its text is the table.
-
-    >>> print(table("lt", "array-api", columns=["scalars"]))  # doctest: +ELLIPSIS
-    row < column in array-api
-    <BLANKLINE>
-          True     1   1.5    1j
-    bool     -     -     -     -
-    i8       -  bool     -     -
-    ...
-    """
-
-    def __str__(self) -> str:
-        return table_text(self)
-
-    def __repr__(self) -> str:
-        cells = [cell for row in self.cells for cell in row]
-        refused = sum(isinstance(cell, PromotionError) for cell in cells)
-        return repr_line("Table", self.title, f"{len(cells):,} answers, {refused:,} refused")
-
-    def _repr_html_(self) -> str:
-        return table_card(self)
-
-
-def table(
-    op: Any = "add",
-    dialect: Any = None,
-    *,
-    form: str | None = None,
-    columns: Sequence[str] = ("arrays", "scalars"),
-) -> Table:
-    """The answers of an op for every pair of dtypes of a dialect.
-
-    The op and the dialect may be given in either order. The rows are arrays. The columns are the
-    named groups: "arrays", "0-d" and "scalars".
-
-    >>> "int16" in str(table("add", "array-api"))
-    False
-    >>> "i16" in str(table("add", "array-api"))
-    True
-
-    Raises UsageError for an unknown name.
-    """
-    if isinstance(op, Dialect) or is_dialect_name(op):  # in the order of the command line
-        op, dialect = "add" if dialect is None else dialect, op
-    made = table_data(op, dialect, form, columns)
-    return Table(made.op, made.dialect, made.form, made.rows, made.columns, made.cells)
 
 
 # The colours of a table's cells.
@@ -326,7 +271,7 @@ class _Column(NamedTuple):
         return self.left + self.width / 2
 
 
-def table_svg(table: TableData) -> str:
+def table_svg(table: Table) -> str:
     """The table as an SVG picture: cells coloured by kind with the full answers as hover text, and
     a legend below."""
     columns = list(_columns(table))
@@ -343,12 +288,12 @@ def table_svg(table: TableData) -> str:
     return svg_document(width, height, parts)
 
 
-def table_png(table: TableData) -> bytes:
+def table_png(table: Table) -> bytes:
     """The SVG picture as PNG."""
     return svg_to_png(table_svg(table))
 
 
-def _columns(table: TableData) -> Iterator[_Column]:
+def _columns(table: Table) -> Iterator[_Column]:
     """The columns from left to right, with a gap between groups."""
     left = _MARGIN + 10 + max(text_width(label(row)) for row in table.rows)
     widths = iter(column_widths(table))
@@ -360,14 +305,14 @@ def _columns(table: TableData) -> Iterator[_Column]:
         left += _GROUP_GAP
 
 
-def _column_heads(table: TableData, columns: list[_Column]) -> Iterator[str]:
+def _column_heads(table: Table, columns: list[_Column]) -> Iterator[str]:
     yield f'<g text-anchor="middle" fill="{FAINT}">'
     for column, head in zip(columns, headers(table), strict=True):
         yield svg_text(column.middle, _TOP - 10, head)
     yield "</g>"
 
 
-def _rows(table: TableData, columns: list[_Column]) -> Iterator[str]:
+def _rows(table: Table, columns: list[_Column]) -> Iterator[str]:
     faint = f'fill="{FAINT}"'
     yield f'<g text-anchor="middle" fill="{INK}">'
     for number, (operand, row) in enumerate(zip(table.rows, table.cells, strict=True)):
@@ -384,7 +329,7 @@ def _rows(table: TableData, columns: list[_Column]) -> Iterator[str]:
     yield "</g>"
 
 
-def _legend(table: TableData, top: int) -> Iterator[str]:
+def _legend(table: Table, top: int) -> Iterator[str]:
     left = float(_MARGIN)
     for kind, name in _LEGEND.items():
         yield svg_box(left, top - 11, 14, 14, shade(dtype(name)))
@@ -397,7 +342,7 @@ def _legend(table: TableData, top: int) -> Iterator[str]:
 # The formats a table is written in.
 
 
-def table_json(table: TableData) -> str:
+def table_json(table: Table) -> str:
     """The table as JSON, each cell as `castwise resolve` answers it."""
     return json.dumps(
         {
@@ -415,7 +360,7 @@ def _cell_json(outcome: Outcome) -> dict[str, object]:
     return decision_json(outcome) if isinstance(outcome, Decision) else error_json(outcome)
 
 
-FORMATS: dict[str, Callable[[TableData], str | bytes]] = {
+FORMATS: dict[str, Callable[[Table], str | bytes]] = {
     "text": table_text,
     "md": table_markdown,
     "csv": table_csv,

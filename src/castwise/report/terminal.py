@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
 from castwise.auditing.records import SourcePlace
+from castwise.progress import is_plain
 
 # Takes a text and the name of a style, and returns the text to print.
 Paint = Callable[[str, str], str]
@@ -47,11 +46,6 @@ def paint_for_stdout() -> Paint:
 def paint_for(stream: TextIO) -> Paint:
     """Colours on a terminal, unless the user asked for none (https://no-color.org)."""
     return plain if os.environ.get("NO_COLOR") or is_plain(stream) else coloured
-
-
-def is_plain(stream: TextIO) -> bool:
-    """Whether a stream is not a terminal, or is one without colours or cursor control."""
-    return os.environ.get("TERM") == "dumb" or not stream.isatty()
 
 
 # Rows in columns, the last of which is folded to the width.
@@ -148,58 +142,6 @@ def terminal_width(stream: TextIO | None = None) -> int:
     said = os.environ.get("COLUMNS", "")
     columns = int(said) if said.isdigit() else os.get_terminal_size(stream.fileno()).columns
     return max(40, columns or 80)
-
-
-# A bar on the terminal while something takes long.
-
-_EVERY = 100  # questions between two updates, so that the bar costs almost nothing
-_PATIENCE = 2.0  # seconds before the bar appears
-
-
-@contextmanager
-def progress(title: str, total: int) -> Iterator[Callable[[object], None] | None]:
-    """A callback for each question, or None if stderr is not a terminal."""
-    with progress_to(title, total) as on_progress:
-        if on_progress is None:
-            yield None
-            return
-        asked = 0
-
-        def on_question(question: object) -> None:
-            nonlocal asked
-            asked += 1
-            if asked % _EVERY == 0:
-                on_progress(asked)
-
-        yield on_question
-
-
-@contextmanager
-def progress_to(title: str, total: float) -> Iterator[Callable[[float], None] | None]:
-    """A callback that takes how much is done, or None if stderr is not a terminal.
-
-    The bar appears only if the work takes longer than a few seconds, and goes at its end.
-    """
-    if sys.stderr is None or is_plain(sys.stderr):  # None: a program without a console
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    bar = Progress(console=Console(stderr=True), transient=True)
-    task, started, is_shown = bar.add_task(title, total=total), time.monotonic(), False
-
-    def on_progress(done: float) -> None:
-        nonlocal is_shown
-        bar.update(task, completed=done)
-        if not is_shown and time.monotonic() - started > _PATIENCE:
-            bar.start()
-            is_shown = True
-
-    try:
-        yield on_progress
-    finally:
-        bar.stop()
 
 
 # Sizes, counts, shares and places in a form that is easy to read.

@@ -19,14 +19,13 @@ from typing import Any
 
 from castwise import __version__
 from castwise.catalog.dialects import dialect_named
-from castwise.comparing.distances import DistancesData
-from castwise.comparing.lattice import lattice_data
+from castwise.comparing.distances import Distances, distances
+from castwise.comparing.lattice import lattice
 from castwise.drawing import shade
 from castwise.engine.decision import HAZARDS
 from castwise.engine.plan import reach_of
 from castwise.engine.tracebacks import traceback_data
 from castwise.errors import UsageError
-from castwise.report.distances import distances
 from castwise.report.explorer.questions import (
     COMMON_DTYPES,
     PLAIN,
@@ -304,7 +303,7 @@ def reaches(dialect: Dialect) -> dict[str, list[str]]:
 
 def lattice_pictures(dialects: Iterable[Dialect]) -> dict[str, str]:
     """The lattice of each dialect, as an SVG picture."""
-    return {dialect.name: lattice_svg(lattice_data(dialect)) for dialect in dialects}
+    return {dialect.name: lattice_svg(lattice(dialect)) for dialect in dialects}
 
 
 _PAGE = Path(__file__).parent
@@ -370,7 +369,7 @@ def _check(output: Path) -> None:
 
 def _asked(
     names: Sequence[str], on_progress: Callable[[float], None] | None
-) -> tuple[dict[str, _Packed], DistancesData]:
+) -> tuple[dict[str, _Packed], Distances]:
     """What every dialect answers, and how far apart they are. A process for each core asks."""
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
         far = pool.submit(_distances, list(names))
@@ -389,11 +388,11 @@ def _packed_file(name: str) -> _Packed:
     return packed_dialect(dialect_named(name))
 
 
-def _distances(names: list[str]) -> DistancesData:
+def _distances(names: list[str]) -> Distances:
     return distances(names, lambda question: None)
 
 
-def _map(found: DistancesData) -> dict[str, Any]:
+def _map(found: Distances) -> dict[str, Any]:
     """The distances in the order of their clusters: how many questions differ, of how many."""
     order = found.dialects
     return {
