@@ -20,7 +20,7 @@ from castwise.report.audit_sections import crash_text
 
 HEAD = """
 import pickle
-from castwise.auditing.crash import crash_of
+from castwise.auditing.crash import crash_from
 found = []
 """
 KEEPING = """
@@ -29,7 +29,7 @@ def case():
 try:
     case()
 except Exception as error:
-    found.append(crash_of(error))
+    found.append(crash_from(error))
 """
 
 

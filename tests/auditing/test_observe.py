@@ -11,7 +11,7 @@ import pytest
 from under_audit import forget_makers
 
 from castwise.auditing import observers
-from castwise.auditing.arrays import maker_of, pending_call
+from castwise.auditing.arrays import find_maker, pending_call
 from castwise.auditing.log import LOG, SITES
 from castwise.auditing.records import Site
 
@@ -104,9 +104,9 @@ def test_a_result_is_made_by_the_operation() -> None:
     results = []
     for _ in range(2):  # the first time and again
         results.append(observers.post(ADD, x + y, x, y))
-    assert [maker_of(r) for r in results] == [ADD, ADD]
+    assert [find_maker(r) for r in results] == [ADD, ADD]
     own = observers.post(NEG, -x, x)
-    assert maker_of(own) == NEG
+    assert find_maker(own) == NEG
 
 
 def test_nothing_that_was_seen_is_kept_alive() -> None:

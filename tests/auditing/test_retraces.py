@@ -10,7 +10,7 @@ from under_audit import write
 from castwise.auditing.launch import run_audited
 from castwise.auditing.origins import Audit, make_audit
 from castwise.auditing.records import Options
-from castwise.auditing.source import edits_of
+from castwise.auditing.source import edits_by_file
 from castwise.report.audit import audit_text
 from castwise.report.audit_formats import audit_json
 
@@ -100,5 +100,5 @@ def test_what_changed_from_what_to_what_and_what_to_write(tmp_path: Path) -> Non
     assert "     + scaled(x, float(rate))" in text
     assert audit_json(found)["retraces"][0]["changed"][0]["fixes"][0]["text"] == "1.0"
     # With what is to be written, only the static number and one traced int are left.
-    again = audit(tmp_path, edits=edits_of(fixes)).sections.retraces
+    again = audit(tmp_path, edits=edits_by_file(fixes)).sections.retraces
     assert [r.function for r in again] == ["scaled", "power"]

@@ -10,7 +10,7 @@ import pytest
 from under_audit import audited, write
 
 from castwise.auditing.log import LOG
-from castwise.auditing.observers import returned_state
+from castwise.auditing.observers import log_returned_state
 from castwise.auditing.origins import Audit, make_audit
 from castwise.report.audit import audit_text
 from castwise.report.audit_formats import audit_json
@@ -85,8 +85,8 @@ def test_a_state_that_a_call_returns() -> None:
     adam = namedtuple("adam", "count mu nu")
     mu = {"w": np.ones(3, np.float16), "b": [np.ones(2, np.float16)]}
     try:
-        returned_state(7, "optax", "init_fn", (adam(np.int32(1), mu, np.ones(3)), ()))
-        returned_state(7, "optax", "apply_updates", (np.ones(3, np.float16),))
+        log_returned_state(7, "optax", "init_fn", (adam(np.int32(1), mu, np.ones(3)), ()))
+        log_returned_state(7, "optax", "apply_updates", (np.ones(3, np.float16),))
         assert [(s.name, s.dtype, s.arrays, s.elements) for s in LOG.states.values()] == [
             ("mu", "float16", 2, 5)
         ]

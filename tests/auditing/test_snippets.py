@@ -19,7 +19,7 @@ from castwise.auditing.detect import make_steps
 from castwise.auditing.launch import run_audited
 from castwise.auditing.origins import Audit, DtypeOrigin, make_audit
 from castwise.auditing.records import Event, Seen
-from castwise.auditing.source import edits_of, with_edits
+from castwise.auditing.source import edits_by_file, with_edits
 from castwise.vocab.dtypes import dtype
 
 SHARE = 40  # one snippet in so many, unless all are asked for
@@ -97,7 +97,7 @@ def within(items: Sequence[Any], places: range) -> list[Any]:
 
 def fixed_body(origin: DtypeOrigin, source: str, places: range) -> str:
     """The body of a snippet with the fixes of an origin."""
-    (edits,) = edits_of(origin.fixes).values()
+    (edits,) = edits_by_file(origin.fixes).values()
     lines = with_edits(source.encode(), edits).decode().splitlines()
     longer = len(lines) - len(source.splitlines())
     return textwrap.dedent("\n".join(lines[places.start : places.stop - 1 + longer]))

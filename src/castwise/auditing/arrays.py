@@ -58,7 +58,7 @@ def _sweep() -> None:
     _sweep_at = max(_LEAST_SWEEP, 2 * len(MADE))
 
 
-def maker_of(thing: Any, owner: str = "") -> int:
+def find_maker(thing: Any, owner: str = "") -> int:
     """The mark of the site that created an array or its base; 0 if unknown."""
     place = id(thing)
     found = MADE.get(place)
@@ -68,7 +68,7 @@ def maker_of(thing: Any, owner: str = "") -> int:
     if scalar is not None:
         return scalar[1]
     owned = getattr(thing, owner, None) if owner else None
-    return 0 if owned is None or owned is thing else maker_of(owned)
+    return 0 if owned is None or owned is thing else find_maker(owned)
 
 
 NUMBERS = frozenset({bool, int, float, complex})
@@ -163,23 +163,23 @@ def note(thing: Any) -> Any:
             return numbers_in(thing) if kind is list or kind is tuple else None
         found = ARRAYS[kind]
     dtype, shape, is_weak, value = found[0](thing)
-    made = MADE.get(id(thing))  # the first step of maker_of, inlined
+    made = MADE.get(id(thing))  # the first step of find_maker, inlined
     is_known = made is not None and made[0]() is thing
-    maker = made[1] if is_known else maker_of(thing, found[1])  # type: ignore[index]
+    maker = made[1] if is_known else find_maker(thing, found[1])  # type: ignore[index]
     signature = _new(Signature, (kind, dtype, not shape, is_weak, maker))
     return _new(Note, (signature, shape, value))
 
 
-def signature_of(thing: Any) -> Any:
+def operand_signature(thing: Any) -> Any:
     """A hashable signature: for an array or its Note a tuple equal to its Signature, otherwise the
     type of its note."""
     kind = type(thing)
     found = ARRAYS.get(kind)
     if found is not None:
         dtype, shape, is_weak, _ = found[0](thing)
-        made = MADE.get(id(thing))  # the first step of maker_of, inlined
+        made = MADE.get(id(thing))  # the first step of find_maker, inlined
         is_known = made is not None and made[0]() is thing
-        maker = made[1] if is_known else maker_of(thing, found[1])  # type: ignore[index]
+        maker = made[1] if is_known else find_maker(thing, found[1])  # type: ignore[index]
         return kind, dtype, not shape, is_weak, maker
     if kind is Note:
         return thing[0]
@@ -272,7 +272,7 @@ def drop_alive(result: Any) -> None:
             _gone(reference)
 
 
-def itemsize_of(dtype: Any) -> int:
+def dtype_itemsize(dtype: Any) -> int:
     """The bytes of an element; 0 if unknown."""
     size = getattr(dtype, "itemsize", None) or getattr(dtype, "size", None)
     return size if isinstance(size, int) else 0
@@ -297,7 +297,7 @@ def start(file: Path) -> None:
     _file = file
 
 
-def tell(look: str, mark: int) -> None:
+def share_maker(look: str, mark: int) -> None:
     """Tells where an array was made that is about to be sent; 0: nobody knows."""
     if _file is None or _makers.get(look) in (mark, 0) or len(_makers) >= _MOST_KINDS:
         return
@@ -306,7 +306,7 @@ def tell(look: str, mark: int) -> None:
     _read_new()
 
 
-def maker_of_sent(look: str) -> int:
+def find_sent_maker(look: str) -> int:
     """The mark of the site where an array that was received was made; 0 if unknown."""
     if _file is not None:
         with suppress(OSError):
@@ -399,7 +399,7 @@ def _kind_shows(kind: type) -> int:
     return known
 
 
-def arrays_of(result: Any) -> list[Any]:
+def returned_arrays(result: Any) -> list[Any]:
     """The arrays that a call returned in a list or tuple, if not too many."""
     for kind in _LISTS:
         if issubclass(type(result), kind):  # read as such, because a subclass may run code
@@ -545,7 +545,7 @@ def pending_call(function: Any) -> PendingCall | None:
         return _named(function.__module__, function.__name__) if is_array_type(function) else None
     called = _callable_types.get(id(kind))
     if called is None:
-        called = _callable_types[id(kind)] = _call_of(kind)
+        called = _callable_types[id(kind)] = _call_kind(kind)
     if called == _FUNCTION:
         known = _functions.get(id(function))
         if known is not None and known[0] is function:
@@ -643,7 +643,7 @@ def _named(module: Any, name: Any) -> PendingCall | None:
     return PendingCall(Callee(hooked_module(module), name), [])
 
 
-def _call_of(kind: type) -> int:
+def _call_kind(kind: type) -> int:
     """What a call of an instance is: of a framework's function, of an object of a library, or
     something else."""
     module = getattr(kind, "__module__", None)

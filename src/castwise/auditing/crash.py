@@ -15,11 +15,11 @@ from typing import Any
 
 from castwise.auditing.arrays import ARRAYS, Callee, Note, PendingCall, is_observed, note
 from castwise.auditing.hook import Hook
-from castwise.auditing.log import SITES, PendingOperation, Tally, spot_in
+from castwise.auditing.log import SITES, PendingOperation, Tally, instruction_spot
 from castwise.auditing.observers import NOTES
 from castwise.auditing.records import CodeSpot, Crash, CrashedOperation, LocatedSite, Site
 from castwise.auditing.rewriting import SITES_PER_FILE, dotted, first_mark, full_path, literal
-from castwise.auditing.saved import event_of, site_of
+from castwise.auditing.saved import site_at, tallied_event
 from castwise.auditing.source import text_at
 from castwise.errors import PromotionError
 
@@ -33,10 +33,10 @@ def last_crash() -> Crash | None:
     error = getattr(sys, "last_value", None)
     if not isinstance(error, Exception) or not _ended_the_program(error.__traceback__):
         return None
-    return crash_of(error)
+    return crash_from(error)
 
 
-def crash_of(error: Exception) -> Crash | None:
+def crash_from(error: Exception) -> Crash | None:
     """An error that ends a program; None if no line of the user led to it."""
     for _ in range(_MOST_CAUSES):  # what raised it in the first place
         if not isinstance(error.__cause__, Exception) or not _users(error.__cause__):
@@ -94,7 +94,7 @@ def _is_about_dtypes(text: str, hook: Hook) -> bool:
 
 
 def _spot(step: TracebackType) -> CodeSpot:
-    spot = spot_in(step.tb_frame.f_code, step.tb_lasti, step.tb_lineno)
+    spot = instruction_spot(step.tb_frame.f_code, step.tb_lasti, step.tb_lineno)
     return spot._replace(file=full_path(spot.file))
 
 
@@ -117,7 +117,7 @@ def _extent(entry: tuple[int, Site]) -> tuple[int, int]:
 
 
 def _operation(mark: int, site: Site, frame: FrameType) -> CrashedOperation | None:
-    located = site_of(mark)
+    located = site_at(mark)
     if site.kind == "call":
         called = NOTES.get((mark, id(frame)))
         if not isinstance(called, PendingCall):
@@ -135,7 +135,7 @@ def _operation(mark: int, site: Site, frame: FrameType) -> CrashedOperation | No
 
 
 def _crashed(pending: PendingOperation, located: LocatedSite) -> CrashedOperation:
-    event = event_of(pending.key, Tally(pending.operands, None))
+    event = tallied_event(pending.key, Tally(pending.operands, None))
     return CrashedOperation(event, located)
 
 

@@ -15,7 +15,7 @@ from castwise.auditing.operations import (
     NotUnderstood,
     are_related,
     as_operand,
-    framework_of,
+    event_framework,
     understand,
 )
 from castwise.auditing.records import (
@@ -109,7 +109,7 @@ def by_own_rules(event: Event, site: Site, dialects: dict[str, str]) -> Operatio
     """The operation of an event that no dialect decides; None if it is none, or one that makes
     arrays of no known dtype."""
     arrays = arrays_in(event.operands)
-    framework = framework_of(event) if event.arrays else ""
+    framework = event_framework(event) if event.arrays else ""
     if event.result is None or framework not in dialects or not _is_of_own_rules(event, arrays):
         return None
     parts = [(array, part) for array in arrays for part in _dtypes(array)]
@@ -223,7 +223,7 @@ def _find_own_cast(
 
 def temporary_bytes(operation: Operation) -> int:
     """The bytes of the temporaries of an operation; 0 if the framework makes none."""
-    hook = find_hook(framework_of(operation.event))
+    hook = find_hook(event_framework(operation.event))
     if hook is None or not hook.inside.makes_temporaries or operation.decision is None:
         return 0
     return sum(
@@ -313,7 +313,7 @@ def _pair(event: Event, site: Site) -> tuple[SeenArray, SeenArray | SeenNumber, 
 
 
 def _by_call(event: Event, call: SeenCall) -> tuple[SeenArray, SeenArray | SeenNumber, str] | None:
-    hook = find_hook(framework_of(event)) if event.arrays else None
+    hook = find_hook(event_framework(event)) if event.arrays else None
     if hook is None or find_hook(call.module) is not hook:
         return None
     if call.name in hook.calls.cuts.split() and event.result and event.operands:
@@ -513,7 +513,7 @@ def as_observed(event: Event, dialects: dict[str, str], why: str) -> Operation |
 
     Raises Harmless if the call computes nothing, NotUnderstood if not all of it could be seen.
     """
-    call, framework = event.call, framework_of(event)
+    call, framework = event.call, event_framework(event)
     hook = find_hook(framework)
     if call is None or hook is None or framework not in dialects:
         raise NotUnderstood(why)
@@ -530,7 +530,7 @@ def as_observed(event: Event, dialects: dict[str, str], why: str) -> Operation |
 def as_mixed(event: Event, dialects: dict[str, str]) -> Operation | None:
     """The casts of a call that is about to run, by the dtypes of its arrays; None if they show
     none."""
-    call, framework = event.call, framework_of(event)
+    call, framework = event.call, event_framework(event)
     hook = find_hook(framework)
     if call is None or hook is None or framework not in dialects or not call.is_complete:
         return None
@@ -640,7 +640,7 @@ def _operation(event: Event, name: str, dialect: Dialect) -> Operation:
     widest = _widest([a for a in (*arrays, event.result) if a is not None])
     result = dtype(event.result.dtype) if event.result and event.result.dtype else widest
     row = Op(name, (len(arrays), len(arrays)))
-    framework = framework_of(event)
+    framework = event_framework(event)
     question = Question(row, tuple(as_operand(a, framework) for a in arrays), dialect)
     has_floats = any(map(_is_floating, arrays))  # then integers may be indices
     casts = tuple(_cast(array, widest, has_floats) for array in arrays)

@@ -33,7 +33,7 @@ from castwise.auditing.records import (
     Unobserved,
 )
 from castwise.auditing.rewriting import full_path
-from castwise.auditing.saved import event_of, running_frameworks, seen_in, site_of
+from castwise.auditing.saved import running_frameworks, seen_in, site_at, tallied_event
 from castwise.auditing.scopes import available_modes, enter_modes, leave_modes
 from castwise.auditing.suppressions import without_expected
 from castwise.catalog.dialects import to_dialect
@@ -210,10 +210,10 @@ def _class_of(operand: Any) -> object:
 def about_to_run(pending: PendingOperation) -> Operation | None:
     """The operation that is about to run; None if the program requests its casts, or if castwise
     knows no rule for it and its arrays have one dtype."""
-    event = event_of(pending.key, Tally(pending.operands, None))
+    event = tallied_event(pending.key, Tally(pending.operands, None))
     dialects = RunFacts(running_frameworks()).dialects
     try:
-        found = understand(event, site_of(pending.mark).site, dialects)
+        found = understand(event, site_at(pending.mark).site, dialects)
     except Harmless:
         return None
     except NotUnderstood:
@@ -360,7 +360,7 @@ class Enforcement(Block, Decorator):
         text = f"{_place(mark)}: {verdict.message}"
         if text not in self.differences:
             self.differences.append(text)
-        site = site_of(mark)
+        site = site_at(mark)
         registry = frame.f_globals.setdefault("__warningregistry__", {})
         warnings.warn_explicit(
             verdict.message, PromotionWarning, site.file, site.line, registry=registry
@@ -385,13 +385,13 @@ class _Allowed:
     def lets_through(self, verdict: Verdict, mark: int) -> bool:
         if verdict.op in self._ops:
             return True
-        site = site_of(mark)
+        site = site_at(mark)
         path = PurePath(site.file)
         return any(site.line == line and path.match(file) for file, line in self._places)
 
 
 def _place(mark: int) -> str:
-    site = site_of(mark)
+    site = site_at(mark)
     near = os.path.relpath(site.file)
     return f"{site.file if near.startswith('..') else near}:{site.line}"
 

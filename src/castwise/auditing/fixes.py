@@ -25,15 +25,15 @@ from castwise.auditing.records import (
     SourcePlace,
 )
 from castwise.auditing.source import (
-    digest_of,
     dtype_argument,
     edited_file,
-    edits_of,
+    edits_by_file,
     followed_by,
     is_simple,
     lines_at,
     module_at,
-    operands_of,
+    operand_texts,
+    source_digest,
     statement_around,
     text_at,
     with_dtype,
@@ -80,7 +80,7 @@ def operator_in(
 ) -> str | None:
     """The same operation in another dtype: with the function that takes dtype=, or with a cast of
     an operand that is an array."""
-    operands = operands_of(code)
+    operands = operand_texts(code)
     if operands is None:
         return None
     function = hook.spelling.functions.get(symbol)
@@ -92,7 +92,7 @@ def operator_in(
 
 def with_number(code: str, place: int, kind: str) -> str | None:
     """The same operation with one operand as a Python number, which adapts to the other dtype."""
-    operands = operands_of(code)
+    operands = operand_texts(code)
     return with_operand(code, place, f"{kind}({operands[place]})") if operands else None
 
 
@@ -100,7 +100,7 @@ def with_cast_operand(
     code: str, operand: int, dtype: str, hook: Hook, place: SourcePlace
 ) -> str | None:
     """The same operation with an explicit cast of one operand."""
-    operands = operands_of(code)
+    operands = operand_texts(code)
     if operands is None:
         return None
     module = module_at(place.file, place.line, hook.spelling.names)
@@ -233,7 +233,7 @@ def _names_constant(source: DtypeSource, hook: Hook) -> bool:
 def fixes_where_used(finding: Finding, mark: int, events: Sequence[Event]) -> Iterator[Fix]:
     """Changes to one operation, so that the operand that caused its cast fits the others."""
     code, culprit, operands = text_at(finding.place), finding.culprit, finding.operands
-    texts = operands_of(code)
+    texts = operand_texts(code)
     if culprit is None or not texts or any(event.call for event in events):
         return
     if operands[culprit].role is Role.NUMPY_SCALAR:
@@ -346,7 +346,7 @@ def _not_in_place(question: Question, code: str, place: SourcePlace) -> Iterator
     does = "the result is a new array"
     if question.form == "augmented":
         tree = ast.parse(code).body[0]
-        texts = operands_of(code)
+        texts = operand_texts(code)
         if isinstance(tree, ast.AugAssign) and texts and is_simple(texts[0]):
             value = texts[1] if _is_closed(tree.value) else f"({texts[1]})"
             text = f"{texts[0]} = {texts[0]} {question.op.symbol} {value}"
@@ -462,14 +462,14 @@ def patches(fixes: Sequence[Fix], seen: Seen) -> tuple[list[Patch], list[Unpatch
     """The files with the fixes, and those that cannot be changed."""
     made: list[Patch] = []
     refused: list[Unpatched] = []
-    for file, edits in sorted(edits_of(fixes).items()):
+    for file, edits in sorted(edits_by_file(fixes).items()):
         of_file = tuple(fix for fix in fixes if fix.place.file == file)
         try:
             before = Path(file).read_bytes()
         except OSError as error:
             refused.append(Unpatched(file, f"it cannot be read: {error.strerror}"))
             continue
-        if seen.digests.get(file) != digest_of(before):
+        if seen.digests.get(file) != source_digest(before):
             refused.append(Unpatched(file, "it has changed since the program read it"))
             continue
         after = edited_file(before, edits)

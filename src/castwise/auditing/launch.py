@@ -174,8 +174,8 @@ def _with_variables(given: Sequence[bytes], directory: str) -> list[bytes]:
 
 _GLANCE = 0.2  # seconds between two checks of the program
 _AS_IT_IS = Options()
-_SAID = "stderr"  # the file with what a program says that is not shown
-_SAID_AT_MOST = 1 << 16
+_STDERR = "stderr"  # the file with what a program says that is not shown
+_MOST_STDERR = 1 << 16
 
 
 def run_audited(
@@ -199,7 +199,7 @@ def run_audited(
         command = prepared([sys.executable, *flags], program, options, directory)
         began = time.monotonic()
         status, printed = _wait(command, options, directory, _watched(watch, limit))
-        said = _end_of(directory / _SAID)
+        said = _file_end(directory / _STDERR)
         outcome = load_outcome(directory, printed, said) if options.keeps_outcome else None
         return Run(status, saved.load(directory), time.monotonic() - began, outcome)
 
@@ -229,12 +229,12 @@ def _watched(
     return watched
 
 
-def _end_of(file: Path) -> str:
+def _file_end(file: Path) -> str:
     """The last part of what a program said, which has its traceback."""
     if not file.exists():
         return ""
     with open(file, "rb") as said:
-        said.seek(max(0, said.seek(0, os.SEEK_END) - _SAID_AT_MOST))
+        said.seek(max(0, said.seek(0, os.SEEK_END) - _MOST_STDERR))
         return said.read().decode("utf-8", "replace")
 
 
@@ -252,7 +252,7 @@ def _streams(options: Options, directory: Path) -> _Streams:
     stdout = subprocess.PIPE if options.keeps_outcome else None
     if options.is_shown:
         return _Streams(None, stdout, None)
-    stderr = os.open(directory / _SAID, os.O_WRONLY | os.O_CREAT, 0o600)
+    stderr = os.open(directory / _STDERR, os.O_WRONLY | os.O_CREAT, 0o600)
     return _Streams(_same_input(directory), stdout, stderr)
 
 

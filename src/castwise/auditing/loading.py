@@ -36,7 +36,7 @@ from castwise.auditing.patches import (
 )
 from castwise.auditing.records import Site, Unobserved
 from castwise.auditing.rewriting import BEGIN, first_mark, full_path
-from castwise.auditing.source import digest_of, edited
+from castwise.auditing.source import edited, source_digest
 
 _OWN = str(Path(__file__).parents[1]) + os.sep
 
@@ -70,7 +70,7 @@ def register(
 ) -> None:
     """Registers the sites of a file's marks, and all its functions as observed."""
     register_sites(path, sites)
-    DIGESTS[full_path(path)] = digest_of(source)
+    DIGESTS[full_path(path)] = source_digest(source)
     source = edited(source, full_path(path))
     originals.keep_source(path, source, is_main=is_main, checks=_checks)
     UNOBSERVED[full_path(path)] = [Unobserved(*fields) for fields in unobserved]

@@ -23,16 +23,16 @@ from castwise.auditing.arrays import (
     Note,
     Numbers,
     PendingCall,
-    arrays_of,
+    dtype_itemsize,
+    find_maker,
     given_dtype,
     is_array_type,
-    itemsize_of,
-    maker_of,
     note,
+    operand_signature,
     remember,
+    returned_arrays,
     rewritten_files,
     shows,
-    signature_of,
 )
 from castwise.auditing.hook import Hook
 from castwise.auditing.records import (
@@ -183,7 +183,7 @@ class Log:
         path for the common case. Operands are live objects or Notes."""
         kind = type(result)
         dtype, shape, is_weak, _ = ARRAYS[kind][0](result)
-        signatures = tuple([signature_of(operand) for operand in operands])
+        signatures = tuple([operand_signature(operand) for operand in operands])
         made = (kind, dtype, not shape, is_weak, 0)
         tally = self.events.get((mark, None, signatures, (), made))
         if tally is None or not shape:
@@ -209,7 +209,7 @@ class Log:
         if tally is None:
             return False
         count = tally.run_again(operands, result, shape)
-        if tally.names_dtype or not maker_of(result):
+        if tally.names_dtype or not find_maker(result):
             remember(result, mark)
             _remember_owner(result, found, mark, tally.is_maker)
         if self.on_event and not count & _NOW_AND_THEN:
@@ -229,7 +229,7 @@ class Log:
         if is_array_type(kind):
             self._add(mark, called.callee, operands, called.flags, result)
         elif any([type(o) in (Note, tuple) for o in operands]):
-            parts = arrays_of(result) if result is not None else ()
+            parts = returned_arrays(result) if result is not None else ()
             if parts:
                 self._add(mark, called.callee, operands, called.flags, parts[0], (kind,))
                 for part in parts[1:]:
@@ -268,7 +268,7 @@ class Log:
 
     def passed(self, mark: int, result: Any) -> None:
         """Records the maker of an array that a user's function returns, unless known."""
-        if not maker_of(result, ARRAYS[type(result)].owner):
+        if not find_maker(result, ARRAYS[type(result)].owner):
             remember(result, mark)
 
     def woken(self, mark: int) -> None:
@@ -292,7 +292,7 @@ class Log:
         tally = self._count(mark, callee, operands, flags, made, shape)
         if tally.count == 1:
             if shape and _casts_to_new(mark, callee, operands, flags, made):
-                alive = self._alive.setdefault((mark, dtype), AliveResults(itemsize_of(dtype)))
+                alive = self._alive.setdefault((mark, dtype), AliveResults(dtype_itemsize(dtype)))
                 tally.alive = alive
             if callee is not None:
                 tally.is_maker = not any([type(o) in (Note, tuple) for o in operands])
@@ -301,7 +301,7 @@ class Log:
             tally.alive.hold(result, math.prod(shape))
         if callee is None:
             remember(result, mark)
-        elif tally.names_dtype or not maker_of(result):
+        elif tally.names_dtype or not find_maker(result):
             remember(result, mark)
             _remember_owner(result, found, mark, tally.is_maker)
         return tally
@@ -391,10 +391,10 @@ def _remember_owner(made: Any, found: ArrayType, mark: int, is_maker: bool) -> N
     and the arrays inside it; of another call's result, a base array that nobody has seen."""
     if found.held is not None:
         for array in found.held(made):
-            if is_maker or not maker_of(array):
+            if is_maker or not find_maker(array):
                 remember(array, mark)
     owned = getattr(made, found.owner or "_", None)
-    if owned is not None and type(owned) in ARRAYS and (is_maker or not maker_of(owned)):
+    if owned is not None and type(owned) in ARRAYS and (is_maker or not find_maker(owned)):
         remember(owned, mark)
 
 
@@ -410,14 +410,14 @@ INCLUDED: set[str] = set()  # the packages asked for of which some source is obs
 _one_at_a_time = allocate_lock()
 
 
-class _OfOneThread:
+class _ThreadDict:
     """A dictionary that has another one in its place for one thread."""
 
-    def __init__(self, everyones: dict[Any, Any], own: dict[Any, Any]) -> None:
-        self._everyones, self._own, self._thread = everyones, own, get_ident()
+    def __init__(self, shared: dict[Any, Any], own: dict[Any, Any]) -> None:
+        self._shared, self._own, self._thread = shared, own, get_ident()
 
     def _mine(self) -> dict[Any, Any]:
-        return self._own if get_ident() == self._thread else self._everyones
+        return self._own if get_ident() == self._thread else self._shared
 
     def get(self, key: Any, default: Any = None) -> Any:
         return self._mine().get(key, default)
@@ -430,11 +430,11 @@ class _OfOneThread:
 
     def items(self) -> ItemsView[Any, Any]:
         """What a report has: that of all other threads."""
-        return self._everyones.items()
+        return self._shared.items()
 
 
 @contextlib.contextmanager
-def aside() -> Iterator[dict[EventKey, Tally] | None]:
+def thread_log() -> Iterator[dict[EventKey, Tally] | None]:
     """Gives this thread a log of its own, in the order in which things happen; None if another
     thread has one now."""
     if not _one_at_a_time.acquire(blocking=False):
@@ -443,7 +443,7 @@ def aside() -> Iterator[dict[EventKey, Tally] | None]:
     events: dict[EventKey, Tally] = {}
     log: Any = LOG  # whose dictionaries are exchanged for something like them
     kept = log.events, log.losses
-    log.events, log.losses = _OfOneThread(kept[0], events), _OfOneThread(kept[1], {})
+    log.events, log.losses = _ThreadDict(kept[0], events), _ThreadDict(kept[1], {})
     try:
         yield events
     finally:
@@ -475,7 +475,7 @@ def users_frame(frame: FrameType | None, below: CodeType | None = None) -> Frame
     return None
 
 
-def spot_of(frame: FrameType) -> CodeSpot:
+def frame_spot(frame: FrameType) -> CodeSpot:
     """The expression a frame is at."""
     code = frame.f_code
     key = id(code), frame.f_lasti
@@ -486,10 +486,10 @@ def spot_of(frame: FrameType) -> CodeSpot:
 
 
 def _spot(frame: FrameType) -> CodeSpot:
-    return spot_in(frame.f_code, frame.f_lasti, frame.f_lineno or 0)
+    return instruction_spot(frame.f_code, frame.f_lasti, frame.f_lineno or 0)
 
 
-def spot_in(code: CodeType, instruction: int, line: int) -> CodeSpot:
+def instruction_spot(code: CodeType, instruction: int, line: int) -> CodeSpot:
     """The expression of an instruction; only its line before Python 3.11."""
     if sys.version_info >= (3, 11):
         at = next(itertools.islice(code.co_positions(), instruction // 2, None))
@@ -499,13 +499,13 @@ def spot_in(code: CodeType, instruction: int, line: int) -> CodeSpot:
     return CodeSpot(code.co_filename, line, 0, line, 0)
 
 
-def mark_of(frame: FrameType) -> int:
+def frame_mark(frame: FrameType) -> int:
     """The mark of the site where a user's frame is."""
     code = frame.f_code
     key = id(code), frame.f_lasti
     found = _marks.get(key)
     if found is None:
-        found = _marks[key] = (_mark(spot_of(frame)), code)
+        found = _marks[key] = (_mark(frame_spot(frame)), code)
     return found[0]
 
 

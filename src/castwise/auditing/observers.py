@@ -23,16 +23,16 @@ from castwise.auditing.arrays import (
     NUMBERS,
     Note,
     Numbers,
+    find_maker,
     is_array_type,
     is_observed,
-    maker_of,
     note,
     pending_call,
     remember,
 )
 from castwise.auditing.hook import CannotRunPlainlyError, Hook
 from castwise.auditing.hooks import all_hooks, find_hook
-from castwise.auditing.log import LOG, SITES, EventKey, Log, aside
+from castwise.auditing.log import LOG, SITES, EventKey, Log, thread_log
 from castwise.auditing.records import (
     ComparedCompilation,
     Compilation,
@@ -41,7 +41,7 @@ from castwise.auditing.records import (
     SeenArgument,
 )
 from castwise.auditing.rewriting import BASE, INTO, PART, RELEASE, TOOK, WRITE, full_path
-from castwise.auditing.saved import dtype_name, site_of
+from castwise.auditing.saved import dtype_name, site_at
 from castwise.auditing.scopes import logs
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import dtype
@@ -87,7 +87,7 @@ def item_observers(quiet: set[int], settle: Callable[[int], None]) -> dict[str, 
 
 def _maker(thing: Any) -> int:
     kind = type(thing)
-    return maker_of(thing, ARRAYS[kind].owner) if is_array_type(kind) else 0
+    return find_maker(thing, ARRAYS[kind].owner) if is_array_type(kind) else 0
 
 
 def _inherit(result: Any, maker: int) -> None:
@@ -126,7 +126,7 @@ def write_observers(
         if target is _WRITES_NOTHING:
             keep(mark, id(_frame(1)), value)
         elif type(target) in ARRAYS or is_array_type(type(target)):
-            _log(mark, target, _told(value), find_logs)
+            _log(mark, target, _written_note(value), find_logs)
         else:
             settle(mark)
         return value
@@ -143,13 +143,13 @@ def write_observers(
     def part(mark: int, values: Any, number: int, count: int) -> Any:
         """Keeps one of several values that are about to be unpacked."""
         if mark not in quiet:
-            keep(mark, id(_frame(1)), one_of(values, number, count))
+            keep(mark, id(_frame(1)), unpacked_value(values, number, count))
         return values
 
     return {WRITE: write, INTO: into, PART: part}
 
 
-def one_of(values: Any, number: int, count: int) -> Any:
+def unpacked_value(values: Any, number: int, count: int) -> Any:
     """One of some values that are unpacked to so many targets; None if reading it would run code of
     the program."""
     is_list = type(values) in (list, tuple) and len(values) == count
@@ -167,7 +167,7 @@ def log_kept(
 
 def keep(mark: int, frame: int, value: Any) -> None:
     """Keeps the note of a value until its target is known."""
-    noted = _told(value)
+    noted = _written_note(value)
     if noted is None:
         _notes.pop((mark, frame), None)  # of a write that raised, in a frame with the same id
         return
@@ -189,7 +189,7 @@ def _log(mark: int, target: Any, noted: Any, find_logs: Callable[[], list[Log]])
         LOG.failed(error)
 
 
-def _told(value: Any) -> Any:
+def _written_note(value: Any) -> Any:
     """The note of a value; of a list of numbers, the one that tells most about what is lost."""
     try:
         if type(value) not in (list, tuple):
@@ -261,7 +261,7 @@ def _size(shape: tuple[int, ...]) -> int:
     return size
 
 
-def returned_state(mark: int, module: str, name: str, result: Any) -> None:
+def log_returned_state(mark: int, module: str, name: str, result: Any) -> None:
     """Records the state that a call returns."""
     if any(name in hook.inside.states.split() for hook in all_hooks() if hook.framework == module):
         hold(mark, f"{module}'s state", _arrays_in(result))
@@ -312,9 +312,9 @@ def compare(
     compiled = [] if has_raised else compiling.leaves(result)
     traced = _results(islice(LOG.events, call.events, None))
     note = _noter(compiling.name, definition)
-    site = site_of(call.mark)
+    site = site_at(call.mark)
     place = site.file, site.line
-    with aside() as events, _silenced():
+    with thread_log() as events, _silenced():
         if events is None:
             note(skipped="another thread compared a function meanwhile")
             return
@@ -382,7 +382,7 @@ def _first_other(
     traced."""
     for mark, made in plain.items():
         if mark in traced and any(one not in traced[mark] for one in made):
-            site = site_of(mark)
+            site = site_at(mark)
             return site.file, site.line
     return None
 
@@ -470,7 +470,7 @@ def compiled_call(mark: int, function: Any) -> CompiledCall | None:
     written = function
     if type(function) is types.MethodType:
         function = function.__func__
-    hook = _hook_of(type(function))
+    hook = _compiled_hook(type(function))
     if hook is None or hook.compiling.compilations is None:
         return None
     call = CompiledCall(mark, written, function, hook, hook.compiling.compilations(function))
@@ -480,7 +480,7 @@ def compiled_call(mark: int, function: Any) -> CompiledCall | None:
     return call
 
 
-def _hook_of(kind: type) -> Hook | None:
+def _compiled_hook(kind: type) -> Hook | None:
     key = id(kind)
     if key not in _hooks:
         module = getattr(kind, "__module__", None)
@@ -548,7 +548,7 @@ def _argument(place: str, label: str, leaf: AbstractLeaf) -> SeenArgument:
         tuple(leaf.shape),
         repr(leaf.value) if kind in NUMBERS else "",
         array is not None and array.is_scalar,
-        maker_of(leaf.value, array.owner) if array else 0,
+        find_maker(leaf.value, array.owner) if array else 0,
     )
 
 
@@ -703,7 +703,7 @@ def returned(mark: int, result: Any) -> Any:
             called = None
         if called is not None:
             if kind not in ARRAYS and called.callee.module in STATEFUL:
-                returned_state(mark, called.callee.module, called.callee.name, result)
+                log_returned_state(mark, called.callee.module, called.callee.name, result)
             if LOG.call(mark, called, result):
                 _runs[mark] = _RUNS_TO_QUIET
             else:

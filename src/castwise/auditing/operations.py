@@ -71,7 +71,7 @@ def understand(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
 def _understood(event: Event, site: Site, dialects: dict[str, str]) -> Operation:
     if site.kind == "write":
         raise Harmless("a write")
-    framework = framework_of(event)
+    framework = event_framework(event)
     hook = find_hook(framework)
     named = dialects.get(framework)
     if hook is None or named is None:
@@ -117,7 +117,7 @@ def _given(event: Event) -> Named:
     return Named(dtype=dtype(name)) if name else NOTHING
 
 
-def framework_of(event: Event) -> str:
+def event_framework(event: Event) -> str:
     """The framework that ran an event: of NumPy and another one, the other."""
     found = [array.framework for array in event.arrays]
     hosts = [name for name in found if not _is_guest(name)]

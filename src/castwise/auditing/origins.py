@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from castwise.auditing.detect import Step, finding_key, has_own_rules, is_write, make_steps, merged
 from castwise.auditing.fixes import is_explicit
-from castwise.auditing.operations import framework_of
+from castwise.auditing.operations import event_framework
 from castwise.auditing.plans import (
     NO_PLAN,
     Log,
@@ -204,7 +204,7 @@ def apart_by_dtypes(origins: Iterable[DtypeOrigin], seen: Seen) -> Iterator[Dtyp
     frameworks: dict[SourcePlace, set[str]] = {}
     for event in seen.events:
         if event.arrays:
-            frameworks.setdefault(seen.site(event).place, set()).add(framework_of(event))
+            frameworks.setdefault(seen.site(event).place, set()).add(event_framework(event))
     for origin in origins:
         places = [origin.place, *(fix.place for fix in origin.fixes)]
         ran_in = set().union(*(frameworks.get(place, set()) for place in places))
@@ -282,7 +282,7 @@ class Audit(Shown):
     @property
     def makers_of_temporaries(self) -> list[str]:
         """The frameworks that make such temporaries."""
-        makers = [framework_of(f.operation.event) for f in self.findings if f.temporaries]
+        makers = [event_framework(f.operation.event) for f in self.findings if f.temporaries]
         return list(dict.fromkeys(makers))
 
 

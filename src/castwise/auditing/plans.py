@@ -30,7 +30,7 @@ from castwise.auditing.fixes import (
     makes_integers,
 )
 from castwise.auditing.hooks import find_hook
-from castwise.auditing.operations import EXAMPLES, framework_of
+from castwise.auditing.operations import EXAMPLES, event_framework
 from castwise.auditing.records import (
     Event,
     Finding,
@@ -236,7 +236,7 @@ def _check_unequal(event: Event, made: Mapping[Node, Made]) -> None:
 def _check_integers(step: Step, made: Mapping[Node, Made]) -> None:
     """A call without a rule may need integers: an index, a label, a size. An explicit cast does
     not, nor what only hands on its first array."""
-    event, hook = step.event, find_hook(framework_of(step.event))
+    event, hook = step.event, find_hook(event_framework(step.event))
     if event.call is not None and hook is not None and event.call.name in hook.calls.casts.split():
         return
     result = event.result.dtype if event.result else None

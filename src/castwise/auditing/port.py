@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from castwise.auditing.fixes import cast_to
 from castwise.auditing.hook import Hook
 from castwise.auditing.hooks import find_hook
-from castwise.auditing.operations import Harmless, NotUnderstood, framework_of, understand
+from castwise.auditing.operations import Harmless, NotUnderstood, event_framework, understand
 from castwise.auditing.records import (
     Event,
     Operation,
@@ -445,7 +445,7 @@ def make_port(seen: Seen, target: str | Dialect, source: str | Dialect | None = 
 def _most_used_dialect(seen: Seen) -> str:
     counts: Counter[str] = Counter()
     for event in seen.events:
-        counts[framework_of(event)] += event.count
+        counts[event_framework(event)] += event.count
     dialects = seen.facts.dialects
     used = [dialects[name] for name, _ in counts.most_common() if name in dialects]
     if not used:
@@ -471,7 +471,7 @@ class _Sorter:
 
     def judge(self, event: Event) -> None:
         """Judges an event."""
-        count, framework = event.count, framework_of(event)
+        count, framework = event.count, event_framework(event)
         if framework != self.source.framework:
             self.others[framework] += count
             return

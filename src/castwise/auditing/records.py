@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import PurePath
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from castwise.engine.decision import Cast, Decision, Question
 from castwise.showing import notebook_html, quantity, repr_line
-from castwise.vocab.dtypes import DType
-from castwise.vocab.operands import Operand, Role
+from castwise.vocab.operands import Role
+
+if TYPE_CHECKING:  # a program under audit loads no rules
+    from castwise.engine.decision import Cast, Decision, Question
+    from castwise.vocab.dtypes import DType
+    from castwise.vocab.operands import Operand
 
 # Places in the user's source, and the operations there.
 
@@ -346,8 +349,8 @@ class Beyond:
         return of_autocast | compiled | {state.mark for state in self.states}
 
 
-def together(parts: Iterable[Beyond]) -> Beyond:
-    """What several processes have seen."""
+def merge_beyond(parts: Iterable[Beyond]) -> Beyond:
+    """What several processes have seen, as one."""
     found = list(parts)
     names = [field.name for field in fields(Beyond)]
     return Beyond(**{n: tuple(o for part in found for o in getattr(part, n)) for n in names})
@@ -409,7 +412,10 @@ class Operation:
         of_arrays = [
             cast
             for cast, operand in zip(self.decision.casts, self.question.operands, strict=True)
-            if cast and operand.dtype and _has_chosen_dtype(operand)
+            if cast
+            and operand.dtype
+            and operand.role is not Role.NUMPY_SCALAR
+            and not operand.is_weak
         ]
         result_cast = self.decision.result_cast
         return (*of_arrays, result_cast) if result_cast else tuple(of_arrays)
@@ -423,11 +429,6 @@ class Operation:
     def is_expected(self) -> bool:
         """Whether the framework answered as its dialect does."""
         return self.decision is not None and self.result in (None, self.decision.result)
-
-
-def _has_chosen_dtype(operand: Operand) -> bool:
-    """Whether an operand is an array with a chosen dtype."""
-    return operand.role is not Role.NUMPY_SCALAR and not operand.is_weak
 
 
 @dataclass(frozen=True, repr=False, slots=True)

@@ -23,7 +23,7 @@ from castwise.auditing.records import (
     ValueChange,
     Withdrawal,
 )
-from castwise.auditing.source import edits_of, hindrance
+from castwise.auditing.source import edits_by_file, hindrance
 from castwise.vocab.dtypes import DType
 
 # What a program printed, as words and numbers that can be compared.
@@ -424,7 +424,7 @@ class _Search:
             return _Attempt(origins, f"not tried, after {MOST_RUNS} runs")
         self.runs += 1
         fixes = _fixes_of(origins)
-        options = replace(self.options, edits=edits_of(fixes), is_shown=False)
+        options = replace(self.options, edits=edits_by_file(fixes), is_shown=False)
         count = "1 fix" if len(fixes) == 1 else f"{len(fixes)} fixes"
         limit = max(_LEAST_LIMIT, _TIMES_AS_LONG * max(self.first.seconds, self.second.seconds))
         try:

@@ -58,7 +58,7 @@ from castwise.auditing.records import (
     SourceEdit,
     UnobservedFunction,
     arrays_in,
-    together,
+    merge_beyond,
 )
 from castwise.auditing.rewriting import SITES_PER_FILE
 from castwise.errors import UsageError
@@ -72,8 +72,8 @@ def seen_in(log: Log) -> Seen:
     """Everything in a log."""
     for complete in log.before_report:
         complete()
-    events = [event_of(key, tally) for key, tally in list(log.events.items())]
-    attempts = [event_of(key, tally) for key, tally in list(log.attempts.items())]
+    events = [tallied_event(key, tally) for key, tally in list(log.events.items())]
+    attempts = [tallied_event(key, tally) for key, tally in list(log.attempts.items())]
     marks = {event.mark for event in (*events, *attempts)} | {*log.quieted, *log.late}
     crashed = [operation.event for operation in log.crash.operations] if log.crash else []
     operands = [o for event in (*events, *attempts, *crashed) for o in event.operands]
@@ -96,7 +96,7 @@ def seen_in(log: Log) -> Seen:
         inside=tuple(event for event in events if event.inside is not None),
         attempts=tuple(attempts),
         losses=tuple(losses),
-        sites={mark: site_of(mark) for mark in sorted(marks - {0})},
+        sites={mark: site_at(mark) for mark in sorted(marks - {0})},
         files=tuple(sorted(FILES.values())),
         unobserved=tuple(
             UnobservedFunction(path, *function)
@@ -125,12 +125,12 @@ def seen_in(log: Log) -> Seen:
 
 def _text(mark: int, runs: int) -> UnobservedFunction:
     """Code that was compiled while the program ran."""
-    site = site_of(mark)
+    site = site_at(mark)
     times = f"{runs:,} times" if runs > 1 else "once"
     return UnobservedFunction(site.file, site.line, site.site.name, f"ran code from text {times}")
 
 
-def event_of(key: EventKey, tally: Tally) -> Event:
+def tallied_event(key: EventKey, tally: Tally) -> Event:
     """The event of an operation, from its key and its tally."""
     mark, callee, operands, flags, result = key
     return Event(
@@ -243,7 +243,7 @@ def _given_name(given: Any) -> str | None:
     return None if given is None else dtype_name(given)
 
 
-def site_of(mark: int) -> LocatedSite:
+def site_at(mark: int) -> LocatedSite:
     """The site of a mark."""
     return LocatedSite(FILES[mark // SITES_PER_FILE * SITES_PER_FILE], SITES[mark])
 
@@ -569,7 +569,7 @@ def save(directory: Path) -> None:
 
 def load(directory: Path) -> Seen:
     """What all processes of a program have seen, merged."""
-    return put_together([load_process(place) for place in sorted(directory.glob("*.json"))])
+    return merge_seen([load_process(place) for place in sorted(directory.glob("*.json"))])
 
 
 def load_process(place: Path) -> Seen:
@@ -577,7 +577,7 @@ def load_process(place: Path) -> Seen:
     return seen_from_json(json.loads(place.read_text(encoding="utf-8")))
 
 
-def put_together(parts: Iterable[Seen]) -> Seen:
+def merge_seen(parts: Iterable[Seen]) -> Seen:
     """Merges what several processes have seen."""
     parts = list(parts)
     counts, facts = [part.counts for part in parts], [part.facts for part in parts]
@@ -612,7 +612,7 @@ def put_together(parts: Iterable[Seen]) -> Seen:
         ),
         digests=_merged_digests(parts),
         crashes=tuple(crash for part in parts for crash in part.crashes),
-        beyond=together([part.beyond for part in parts]),
+        beyond=merge_beyond([part.beyond for part in parts]),
     )
 
 

@@ -12,17 +12,14 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from importlib.machinery import ModuleSpec
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from castwise.auditing.arrays import Callee, Note, PendingCall, is_array_type, is_observed, note
 from castwise.auditing.hook import Hook
 from castwise.auditing.hooks import all_hooks
-from castwise.auditing.log import FILES, LOG, SITES, Log, PendingOperation, spot_of
+from castwise.auditing.log import FILES, LOG, SITES, Log, PendingOperation, frame_spot
 from castwise.auditing.records import Site
 from castwise.auditing.rewriting import SITES_PER_FILE, first_mark, full_path
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 
 class AuditScope(Protocol):
@@ -162,7 +159,7 @@ def hide_own_frames(error: BaseException, *others: CodeType | None) -> None:
     error.__traceback__ = trace
 
 
-def standing_in(plain: Callable[..., Any]) -> Callable[[Wrapped], Wrapped]:
+def stand_in_for(plain: Callable[..., Any]) -> Callable[[Wrapped], Wrapped]:
     """Makes a function look like the one it stands in for, in tracebacks too."""
 
     def decorate(function: Wrapped) -> Wrapped:
@@ -324,11 +321,11 @@ def _check(mark: int, callee: Any, operands: tuple[Any, ...], flags: Any, frame:
             scope.check(PendingOperation(mark, callee, operands, flags), frame)
 
 
-def _log(tell: Callable[[Any], None]) -> None:
+def _log(add: Callable[[Any], None]) -> None:
     for scope in active_scopes():
         if scope.log is not None:
             try:
-                tell(scope.log)
+                add(scope.log)
             except Exception as error:
                 scope.log.failed(error)
 
@@ -342,7 +339,10 @@ def _mark(caller: FrameType, hook: Hook, kind: str, name: str, operands: int) ->
     """The mark of a place in source that was not rewritten: the user's line that led to it. Such
     marks count down from a file's last mark; those of rewritten source count up from its first."""
     frame = caller
-    while frame.f_back is not None and _is_of(frame, hook):
+    while frame.f_back is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] != hook.framework:
+            break
         frame = frame.f_back
     key = (id(frame.f_code), frame.f_lasti, name)
     known = _marks.get(key)
@@ -357,13 +357,9 @@ def _mark(caller: FrameType, hook: Hook, kind: str, name: str, operands: int) ->
     return mark
 
 
-def _is_of(frame: FrameType, hook: Hook) -> bool:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == hook.framework
-
-
 def _position(frame: FrameType) -> tuple[int, int, int, int]:
     """Start and end of the current expression: exact if Python knows it, else the whole line."""
-    spot = spot_of(frame)
+    spot = frame_spot(frame)
     if spot.end_column:
         return spot[1:]
     text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).rstrip()

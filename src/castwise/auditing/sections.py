@@ -17,7 +17,7 @@ from castwise.auditing.detect import LEAST_TERMS, Step, finding_key, running_sum
 from castwise.auditing.fixes import instead_of, spelled
 from castwise.auditing.hook import Hook
 from castwise.auditing.hooks import find_hook
-from castwise.auditing.operations import Harmless, NotUnderstood, framework_of, understand
+from castwise.auditing.operations import Harmless, NotUnderstood, event_framework, understand
 from castwise.auditing.plans import Log
 from castwise.auditing.records import (
     AutocastOp,
@@ -443,7 +443,7 @@ def _reductions(steps: Iterable[Step]) -> Iterator[NarrowSum]:
             continue
         terms = max((_terms(a, event) for a in arrays_in(event.operands[:1])), default=0)
         if terms >= LEAST_TERMS:
-            hook, op = find_hook(framework_of(event)), operation.question.op
+            hook, op = find_hook(event_framework(event)), operation.question.op
             rounds = hook is not None and op.name in hook.inside.rounds_sums.split()
             yield NarrowSum(step.located.place, str(operation.question), result, terms, rounds)
 
@@ -666,7 +666,7 @@ def _operation(crashed: CrashedOperation, dialects: dict[str, str]) -> Operation
     except (Harmless, NotUnderstood):
         return None
     # Not in a mode that would accept it: the operation was refused.
-    named = dialect_named(dialects[framework_of(crashed.event)])
+    named = dialect_named(dialects[event_framework(crashed.event)])
     return replace(found, question=replace(found.question, dialect=named))
 
 
@@ -706,7 +706,7 @@ def _refused(
 
 def _fix_of_crash(operation: Operation, crashed: CrashedOperation) -> tuple[Fix | None, str]:
     """The first way to write the operation that its dialect accepts."""
-    hook = find_hook(framework_of(crashed.event))
+    hook = find_hook(event_framework(crashed.event))
     place = crashed.located.place
     if hook is None:
         return None, ""

@@ -20,7 +20,7 @@ from castwise.auditing.rewriting import imported_names
 # The text of the user's source at a place.
 
 
-def digest_of(source: bytes) -> str:
+def source_digest(source: bytes) -> str:
     """What tells one version of a file from another."""
     return hashlib.sha256(source).hexdigest()
 
@@ -55,7 +55,7 @@ def lines_at(place: SourcePlace) -> list[str]:
     return textwrap.dedent(source).rstrip().splitlines()
 
 
-def columns_of(place: SourcePlace) -> tuple[int, int]:
+def columns_at(place: SourcePlace) -> tuple[int, int]:
     """The start and end columns of a place, from 1, in characters as editors count them."""
     first, last = _bytes_at(place)[0], _bytes_at(place)[-1]
     return _characters(first, place.column), _characters(last, place.end_column)
@@ -261,7 +261,7 @@ def _walk(scope: ast.AST) -> Iterator[ast.AST]:
             yield from _walk(node)
 
 
-def edits_of(fixes: Iterable[Fix]) -> dict[str, list[SourceEdit]]:
+def edits_by_file(fixes: Iterable[Fix]) -> dict[str, list[SourceEdit]]:
     """The edits of each file."""
     edits: dict[str, list[SourceEdit]] = {}
     for fix in fixes:
@@ -334,7 +334,7 @@ def applies(fixes: Sequence[Fix]) -> bool:
     """Whether the fixes do not overlap, and each file with them is valid Python."""
     if any(overlap(fix, other) for n, fix in enumerate(fixes) for other in fixes[:n]):
         return False
-    return all(_is_valid(file, edits) for file, edits in edits_of(fixes).items())
+    return all(_is_valid(file, edits) for file, edits in edits_by_file(fixes).items())
 
 
 def _is_valid(file: str, edits: Sequence[SourceEdit]) -> bool:
@@ -412,7 +412,7 @@ def _hides_arguments(call: ast.Call) -> bool:
     return is_spread or any(keyword.arg is None for keyword in call.keywords)
 
 
-def operands_of(code: str) -> list[str] | None:
+def operand_texts(code: str) -> list[str] | None:
     """The source text of the operands of an expression with one operator.
 
     >>> operands_of("img / 255")
@@ -515,7 +515,7 @@ def _is_within(inner: SourcePlace, outer: SourcePlace) -> bool:
 def _assigned(tree: ast.Module, span: _Span) -> str | None:
     """The name that an expression is assigned to, if that is all that is done with it."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and _span_of(node.value) == span:
+        if isinstance(node, ast.Assign) and _node_span(node.value) == span:
             target = node.targets[0]
             return target.id if isinstance(target, ast.Name) and len(node.targets) == 1 else None
     return None
@@ -524,7 +524,7 @@ def _assigned(tree: ast.Module, span: _Span) -> str | None:
 def _operands(tree: ast.Module, spans: set[_Span]) -> Iterator[ast.expr]:
     """The operands of some operations, without indices: of `x * rows[:, None]`, x and rows."""
     for node in ast.walk(tree):
-        if isinstance(node, (ast.BinOp, ast.AugAssign)) and _span_of(node) in spans:
+        if isinstance(node, (ast.BinOp, ast.AugAssign)) and _node_span(node) in spans:
             both = [node.value] if isinstance(node, ast.AugAssign) else [node.left, node.right]
             for operand in both:
                 while isinstance(operand, ast.Subscript):
@@ -544,6 +544,6 @@ def _span(place: SourcePlace) -> _Span:
     return place.line, place.column, place.end_line, place.end_column
 
 
-def _span_of(node: ast.expr | ast.stmt) -> _Span:
+def _node_span(node: ast.expr | ast.stmt) -> _Span:
     end = node.end_lineno or node.lineno, (node.end_col_offset or 0) + 1
     return node.lineno, node.col_offset + 1, *end

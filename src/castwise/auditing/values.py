@@ -12,12 +12,12 @@ from castwise.auditing.hooks import find_hook
 from castwise.auditing.hooks.numpy_losses import (
     Loss,
     Values,
-    function_called,
-    function_of,
-    inputs_of,
+    call_function,
+    count_inputs,
     is_checked,
     lost_in_cast,
     lost_in_operation,
+    operator_function,
     share_memory,
     takes_axis,
 )
@@ -46,7 +46,7 @@ class LiveCall(PendingCall):
         super().__init__(called.callee, called.arguments)
         self.given: list[Any] = [function.__self__] if called.callee.is_method else []
         self.named: dict[str, Any] = {}
-        self.inputs = inputs_of(function)
+        self.inputs = count_inputs(function)
         self.before: list[Any] | None = None  # the operands, if the call changes one of them
         self._keep_before()
 
@@ -69,7 +69,7 @@ class LiveCall(PendingCall):
     def function(self) -> str | None:
         """How the call is computed again; None if it is not checked."""
         name = self.callee.name
-        return function_called(name.removesuffix("_") if self.callee.is_method else name)
+        return call_function(name.removesuffix("_") if self.callee.is_method else name)
 
     def _keep_before(self) -> None:
         """Keeps the operands as they are now: evaluating an argument may change another one, so
@@ -122,7 +122,7 @@ def _into(mark: int, target: Any) -> Any:
 
 
 def _part(mark: int, values: Any, number: int, count: int) -> Any:
-    _keep_written(mark, id(sys._getframe(1)), observers.one_of(values, number, count))
+    _keep_written(mark, id(sys._getframe(1)), observers.unpacked_value(values, number, count))
     return values
 
 
@@ -192,7 +192,7 @@ def _logged(mark: int, result: Any, first: Any, second: Any, frame: int) -> None
         given = _operands_of_change(given[0], given[1])
     _log(mark, result, first, second, frame)
     symbol = site.name[:-1] if site.kind == "augmented" else site.name
-    function = function_of(symbol, len(site.literals))
+    function = operator_function(symbol, len(site.literals))
     if function:
         _checked(mark, site.name, function, given[: len(site.literals)], {}, result)
 

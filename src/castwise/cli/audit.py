@@ -475,10 +475,10 @@ class OtherDialects(NamedTuple):
 
         Raises UsageError if they make no sense.
         """
-        from castwise.auditing.enforce import enforced_dialect
-
         if not self.enforce:
             return None
+        from castwise.auditing.enforce import enforced_dialect
+
         return enforced_dialect(self.enforce, self.differs, self.allow)
 
 

@@ -166,7 +166,7 @@ class _Session:
         from castwise.auditing.launch import reasons_not_audited
         from castwise.auditing.log import LOG
         from castwise.auditing.origins import make_audit
-        from castwise.auditing.saved import put_together, seen_in, seen_to_json
+        from castwise.auditing.saved import merge_seen, seen_in, seen_to_json
         from castwise.auditing.suppressions import (
             failing,
             without_allowed,
@@ -179,7 +179,7 @@ class _Session:
             self._output["castwise"] = json.dumps([seen_to_json(part) for part in own])
             return
         parts = [*own, *itertools.chain.from_iterable(self._workers)]
-        seen = put_together(sorted(parts, key=_is_allowed))
+        seen = merge_seen(sorted(parts, key=_is_allowed))
         facts = replace(seen.facts, processes=max(1, len(self._workers)))
         seen = replace(seen, facts=facts)
         self._audit = without_ignored(without_allowed(make_audit(seen)))

@@ -9,13 +9,12 @@ import sys
 import tokenize
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from castwise.auditing.fixes import Patch, Unpatched
 from castwise.auditing.origins import Audit, DtypeOrigin
 from castwise.auditing.plans import Target
 from castwise.auditing.records import Finding, SourcePlace
-from castwise.auditing.rerun import Trial
 from castwise.auditing.saved import load_process
 from castwise.auditing.source import changed_lines, lines_at
 from castwise.engine.decision import HAZARDS
@@ -40,6 +39,9 @@ from castwise.report.terminal import (
     terminal_width,
 )
 from castwise.showing import quantity
+
+if TYPE_CHECKING:
+    from castwise.auditing.rerun import Trial
 
 _MARGIN = " " * 3  # below an origin's number
 _NAMED = 5  # of lines that a device cannot run

@@ -20,7 +20,7 @@ from castwise.auditing.records import (
     SourcePlace,
 )
 from castwise.auditing.sections import CompiledFinding, ExplainedCrash, LostValues
-from castwise.auditing.source import columns_of, edits_at, text_at
+from castwise.auditing.source import columns_at, edits_at, text_at
 from castwise.auditing.suppressions import file_named_from, known_as
 from castwise.engine.decision import HAZARDS
 from castwise.report.audit import summary
@@ -74,7 +74,7 @@ def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
     return {
         "file": place.file,
         "line": place.line,
-        "column": columns_of(place)[0],
+        "column": columns_at(place)[0],
         "code": text_at(place),
         "op": finding.op,
         "operands": [str(operand) for operand in finding.operands],
@@ -108,7 +108,7 @@ def _crash(crash: ExplainedCrash) -> dict[str, Any]:
     return {
         "file": place.file,
         "line": place.line,
-        "column": columns_of(place)[0],
+        "column": columns_at(place)[0],
         "code": crash.code,
         "operation": crash.operation,
         "error": crash.error,
@@ -327,7 +327,7 @@ def _location(place: SourcePlace, root: Path) -> dict[str, Any]:
 
 
 def _region(place: SourcePlace) -> dict[str, int]:
-    first, last = columns_of(place)
+    first, last = columns_at(place)
     return {
         "startLine": place.line,
         "startColumn": first,

@@ -31,7 +31,7 @@ from castwise.auditing.sections import (
     Sections,
     SixteenBits,
 )
-from castwise.auditing.source import columns_of, fixed_lines, fixed_text, lines_at
+from castwise.auditing.source import columns_at, fixed_lines, fixed_text, lines_at
 from castwise.report.terminal import Paint, folded, place_text, plain, size_text
 from castwise.showing import quantity
 
@@ -212,7 +212,7 @@ def compiled_json(found: ComparedFunctions) -> dict[str, Any]:
 def fix_json(fix: Fix) -> dict[str, Any]:
     """A piece of source and the text to write there; the fixes of an origin belong together."""
     place = fix.place
-    first, last = columns_of(place)
+    first, last = columns_at(place)
     return {
         "file": place.file,
         "line": place.line,
@@ -635,7 +635,7 @@ def losses_json(losses: Iterable[LostValues]) -> list[dict[str, Any]]:
         {
             "file": loss.place.file,
             "line": loss.place.line,
-            "column": columns_of(loss.place)[0],
+            "column": columns_at(loss.place)[0],
             "code": loss.code,
             "operation": loss.what,
             "how": loss.how,

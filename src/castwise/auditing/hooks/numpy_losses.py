@@ -51,14 +51,14 @@ _ALONG = frozenset({"sum", "prod", "cumsum", "cumprod", "mean"})
 _SYMBOLS = {name: symbol for symbol, name in _OPERATORS.items()}
 
 
-def function_of(symbol: str, operands: int) -> str | None:
+def operator_function(symbol: str, operands: int) -> str | None:
     """NumPy's name of an operator that is checked."""
     if operands == 1:
         return "negative" if symbol == "-" else None
     return _OPERATORS.get(symbol)
 
 
-def function_called(name: str) -> str | None:
+def call_function(name: str) -> str | None:
     """NumPy's name of a call that is checked."""
     return _CALLS.get(name)
 
@@ -68,7 +68,7 @@ def takes_axis(function: str) -> bool:
     return function in _ALONG
 
 
-def inputs_of(function: Any) -> int | None:
+def count_inputs(function: Any) -> int | None:
     """How many operands a function takes before its output arrays; None if it takes no such."""
     np: Any = sys.modules.get("numpy")
     is_universal = np is not None and isinstance(function, np.ufunc)

@@ -10,23 +10,23 @@ from typing import Any
 
 from castwise.auditing.originals import compiled_code, original_code, received_code
 from castwise.auditing.rewriting import PREFIX
-from castwise.auditing.scopes import standing_in
+from castwise.auditing.scopes import stand_in_for
 
 
-def _reading_originals(plain: Callable[..., Any]) -> Callable[..., Any]:
+def _with_original_code(plain: Callable[..., Any]) -> Callable[..., Any]:
     """A function that gets original code as its first argument."""
 
-    @standing_in(plain)
+    @stand_in_for(plain)
     def reading(code: Any, *arguments: Any, **named: Any) -> Any:
         return plain(original_code(code), *arguments, **named)
 
     return reading
 
 
-def _making_observed(plain: Callable[..., Any]) -> Callable[..., Any]:
+def _with_observed_code(plain: Callable[..., Any]) -> Callable[..., Any]:
     """A function that makes functions from code, its first argument: with observers."""
 
-    @standing_in(plain)
+    @stand_in_for(plain)
     def making(code: Any, *arguments: Any, **named: Any) -> Any:
         return plain(received_code(code), *arguments, **named)
 
@@ -42,14 +42,14 @@ def marshal_originals(marshal: Any) -> None:
     """Makes marshal write original code."""
     plain_dumps, plain_dump = marshal.dumps, marshal.dump
 
-    @standing_in(plain_dumps)
+    @stand_in_for(plain_dumps)
     def dumps(value: Any, *options: Any, **named: Any) -> Any:
         data = plain_dumps(value, *options, **named)
         if PREFIX.encode() not in data:
             return data
         return plain_dumps(_with_originals(value), *options, **named)
 
-    @standing_in(plain_dump)
+    @stand_in_for(plain_dump)
     def dump(value: Any, file: Any, *options: Any, **named: Any) -> Any:
         data = dumps(value, *options, **named)
         return file.write(data)
@@ -74,20 +74,20 @@ def show_originals(dis: Any) -> None:
     rewritten code."""
     plain_find = dis._get_code_object
 
-    @standing_in(plain_find)
+    @stand_in_for(plain_find)
     def find(thing: Any) -> Any:
         code = plain_find(thing)
         return code if code is thing else original_code(code)
 
     dis._get_code_object = find
-    dis._disassemble_recursive = _reading_originals(dis._disassemble_recursive)
+    dis._disassemble_recursive = _with_original_code(dis._disassemble_recursive)
 
 
 def hide_observers(inspect: Any) -> None:
     """Leaves the observers out of the names that inspect finds in a function."""
     plain = inspect.getclosurevars
 
-    @standing_in(plain)
+    @stand_in_for(plain)
     def getclosurevars(function: Any) -> Any:
         found = plain(function)
         own = {name: v for name, v in found.builtins.items() if not name.startswith(PREFIX)}
@@ -105,18 +105,18 @@ def cloudpickle_originals(cloudpickle: Any) -> None:
     if "CloudPickler" not in names:
         return
     reducers = names["CloudPickler"]._dispatch_table
-    reducers[types.CodeType] = _reading_originals(reducers[types.CodeType])
+    reducers[types.CodeType] = _with_original_code(reducers[types.CodeType])
     for reader in ("_extract_code_globals", "_find_imported_submodules"):
         if reader in names:
-            names[reader] = _reading_originals(names[reader])
+            names[reader] = _with_original_code(names[reader])
     maker = names.get("_make_function")
     if maker is not None and maker.__module__ == cloudpickle.__name__:  # pickled by its name there
-        names["_make_function"] = _making_observed(maker)
+        names["_make_function"] = _with_observed_code(maker)
 
 
 def dill_originals(dill: Any) -> None:
     """Makes dill write original code."""
-    dill._create_function = _making_observed(dill._create_function)
+    dill._create_function = _with_observed_code(dill._create_function)
     save_originals(dill)
 
 

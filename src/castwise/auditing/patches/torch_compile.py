@@ -127,7 +127,7 @@ def _differences(graph: Any, plain: _Plain, results: Sequence[Any]) -> Iterator[
         node = plain.raised_at
         yield CompiledDifference(_name(node), "", dtypes, *_place(node), plain.error)
         return
-    for node, dtype, result in zip(_results_of(graph), plain.dtypes, results, strict=False):
+    for node, dtype, result in zip(_result_nodes(graph), plain.dtypes, results, strict=False):
         if dtype != _dtype(result):
             yield CompiledDifference(_name(node), dtype, _dtype(result), *_place(node))
 
@@ -136,7 +136,7 @@ def _refused(graph: Any, plain: _Plain, error: Exception) -> list[CompiledDiffer
     """What a backend refuses and the graph itself does not."""
     if plain.raised_at is not None:
         return []
-    nodes = _results_of(graph)
+    nodes = _result_nodes(graph)
     where = _place(nodes[0]) if nodes else ("", 0)
     return [CompiledDifference("the graph", _listed(plain.dtypes), "", *where, _line(error))]
 
@@ -148,7 +148,7 @@ def _without_warnings() -> Iterator[None]:
         yield
 
 
-def _results_of(graph: Any) -> list[Any]:
+def _result_nodes(graph: Any) -> list[Any]:
     """The nodes whose values a graph returns."""
     (output,) = [node for node in graph.graph.nodes if node.op == "output"]
     return list(output.args[0])

@@ -16,11 +16,11 @@ from weakref import WeakKeyDictionary, ref
 
 from castwise.auditing.arrays import NUMBERS, InsideCallee
 from castwise.auditing.hooks import find_hook
-from castwise.auditing.log import LOG, PLAIN, Tally, log_inside, mark_of, spot_of, users_frame
+from castwise.auditing.log import LOG, PLAIN, Tally, frame_mark, frame_spot, log_inside, users_frame
 from castwise.auditing.patches.torch_compile import leave_to_python
 from castwise.auditing.records import AutocastOp, RepeatedCast
 from castwise.auditing.saved import dtype_name
-from castwise.auditing.scopes import hide_own_frames, in_every_thread, standing_in
+from castwise.auditing.scopes import hide_own_frames, in_every_thread, stand_in_for
 from castwise.auditing.source import text_at
 
 # The mode in which PyTorch shows every aten op: the op runs unchanged, and is seen after it.
@@ -237,7 +237,7 @@ class _DispatchLog:
             self._forward.last[thread] = node
             user = users_frame(frame, self._engine)
             if user is not None:
-                self._forward.made(node, thread, mark_of(user), func.__name__.partition(".")[0])
+                self._forward.made(node, thread, frame_mark(user), func.__name__.partition(".")[0])
         if self._has_one_dtype(args, result):
             PLAIN[thread] = PLAIN.get(thread, 0) + 1
             return None
@@ -272,13 +272,13 @@ class _DispatchLog:
         user = users_frame(frame, None if node is None else self._engine)
         of, autocast, spot = "", "", None
         if user is not None and frame is not None:
-            mark, spot = mark_of(user), spot_of(frame)
+            mark, spot = frame_mark(user), frame_spot(frame)
             if name == _CAST:
                 autocast = _autocast_dtype(self._torch)
         elif node is not None:
             mark, of = self._forward.place_of(node)
             user = None if mark else users_frame(frame)
-            mark = mark_of(user) if user is not None else mark
+            mark = frame_mark(user) if user is not None else mark
         else:
             return None  # no user code is running
         if not mark:
@@ -326,13 +326,13 @@ def watch_autocast(autocast_mode: Any) -> None:
     autocast = autocast_mode.autocast
     plain_enter, plain_exit = autocast.__enter__, autocast.__exit__
 
-    @standing_in(plain_enter)
+    @stand_in_for(plain_enter)
     def enter(block: Any) -> Any:
         result = plain_enter(block)
         _blocks().append((block, _begin(block)))
         return result
 
-    @standing_in(plain_exit)
+    @stand_in_for(plain_exit)
     def leave(block: Any, *error: Any) -> Any:
         blocks = _blocks()
         if blocks and blocks[-1][0] is block:
@@ -415,7 +415,7 @@ def _called_at(frame: FrameType) -> str:
     key = id(frame.f_code), frame.f_lasti
     found = _names.get(key)
     if found is None:
-        spot = spot_of(frame)
+        spot = frame_spot(frame)
         if spot.end_column:
             name = _call_name(text_at(spot.place))
         else:  # Python knows only the line
@@ -487,7 +487,7 @@ class _Autocast:
         op = next((each for each in names if each in lists), "")
         if not op:
             return
-        mark, module = mark_of(user), self._module_of(frame)
+        mark, module = frame_mark(user), self._running_module(frame)
         lower = str(block.fast_dtype).rpartition(".")[2]
         path = "" if module is None else self._path(module, frame)
         key = (mark, path, op, lists[op], lower, str(block.device))
@@ -559,7 +559,7 @@ class _Autocast:
                 )  # fmt: skip
         return tuple(found)
 
-    def _module_of(self, frame: FrameType | None) -> Any:
+    def _running_module(self, frame: FrameType | None) -> Any:
         """The innermost module whose code is running."""
         while frame is not None:
             if frame.f_code.co_varnames[:1] == ("self",):
@@ -577,7 +577,7 @@ class _Autocast:
         root = module
         above: FrameType | None = frame
         while above is not None:
-            root = self._module_of(above) or root
+            root = self._running_module(above) or root
             above = above.f_back
         for name, part in root.named_modules():
             self._paths[part] = name or type(root).__name__

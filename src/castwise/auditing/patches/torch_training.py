@@ -8,10 +8,17 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from castwise.auditing.arrays import ARRAYS, is_array_type, maker_of, maker_of_sent, remember, tell
-from castwise.auditing.log import LOG, mark_of, users_frame
+from castwise.auditing.arrays import (
+    ARRAYS,
+    find_maker,
+    find_sent_maker,
+    is_array_type,
+    remember,
+    share_maker,
+)
+from castwise.auditing.log import LOG, frame_mark, users_frame
 from castwise.auditing.observers import hold
-from castwise.auditing.scopes import standing_in
+from castwise.auditing.scopes import stand_in_for
 
 _ARRAYS = ("Tensor", "ndarray")  # not is_array_type, which takes note that a type was seen
 
@@ -25,12 +32,12 @@ def follow_batches(module: Any) -> None:
 
 
 def _followed(collate: Callable[..., Any]) -> Callable[..., Any]:
-    @standing_in(collate)
+    @stand_in_for(collate)
     def followed(batch: Any, *others: Any, **named: Any) -> Any:
         made = collate(batch, *others, **named)
         first = batch[0] if type(batch) in (list, tuple) and batch else None
-        if is_array_type(type(made)) and is_array_type(type(first)) and not maker_of(made):
-            maker = maker_of(first, ARRAYS[type(first)].owner)
+        if is_array_type(type(made)) and is_array_type(type(first)) and not find_maker(made):
+            maker = find_maker(first, ARRAYS[type(first)].owner)
             if maker:
                 remember(made, maker)
         return made
@@ -46,10 +53,10 @@ def follow_sent(reductions: Any) -> None:
 
 
 def _telling(reduce: Callable[..., Any]) -> Callable[..., Any]:
-    @standing_in(reduce)
+    @stand_in_for(reduce)
     def telling(tensor: Any) -> Any:
         try:
-            tell(_look(tensor), maker_of(tensor, "_base"))
+            share_maker(_look(tensor), find_maker(tensor, "_base"))
         except Exception as error:
             LOG.failed(error)
         return reduce(tensor)
@@ -58,11 +65,11 @@ def _telling(reduce: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _asking(rebuild: Callable[..., Any]) -> Callable[..., Any]:
-    @standing_in(rebuild)
+    @stand_in_for(rebuild)
     def asking(*arguments: Any) -> Any:
         tensor = rebuild(*arguments)
         try:
-            maker = maker_of_sent(_look(tensor))
+            maker = find_sent_maker(_look(tensor))
             if maker:
                 remember(tensor, maker)
         except Exception as error:
@@ -98,7 +105,7 @@ def _stepped(optimizer: Any, _: Any, __: Any) -> None:
         if steps & (steps - 1) == 0:  # a state seldom changes its dtype
             user = users_frame(sys._getframe(1))
             if user is not None:
-                hold(mark_of(user), type(optimizer).__name__, _arrays(optimizer))
+                hold(frame_mark(user), type(optimizer).__name__, _arrays(optimizer))
     except Exception as error:
         LOG.failed(error)
 

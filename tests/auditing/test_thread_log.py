@@ -1,17 +1,17 @@
-"""What one thread does aside is not in the log; what others do meanwhile is."""
+"""What a thread with a log of its own does is not in the common log; what others do is."""
 
 from __future__ import annotations
 
 from threading import Thread
 
-from castwise.auditing.log import LOG, aside
+from castwise.auditing.log import LOG, thread_log
 
 
 def test_one_thread_is_aside() -> None:
     kept, losses = LOG.events, LOG.losses
     before = dict(kept)
     try:
-        with aside() as events:
+        with thread_log() as events:
             assert events == {}
             LOG.events["mine"] = 1  # type: ignore[index, assignment]
             other = Thread(target=lambda: LOG.events.__setitem__("its", 2))  # type: ignore[index, arg-type]
@@ -21,7 +21,7 @@ def test_one_thread_is_aside() -> None:
             assert events == {"mine": 1}
             assert LOG.events.get("mine") == 1  # type: ignore[call-overload]
             assert dict(LOG.events.items()) == {**before, "its": 2}
-            with aside() as another:
+            with thread_log() as another:
                 assert another is None
         assert LOG.events is kept
         assert LOG.losses is losses
