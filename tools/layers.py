@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import castwise
 from castwise.catalog.dialects import dialect_named, dialects
-from castwise.catalog.releases import INDEX, Layer, LayerCell, layer_file, read_index
+from castwise.catalog.layers import INDEX, Layer, LayerCell, layer_file, read_index
 from castwise.conformance.recorder import Header, read_cells, write_packed
 from castwise.conformance.through import FAILED
 from castwise.rules.dialect import Dialect

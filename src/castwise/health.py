@@ -20,10 +20,10 @@ from castwise.arrays.backend import backend_names
 from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.arrays.fusing import COSTS, PACKAGES, VARIABLE, is_installed
 from castwise.catalog.dialects import dialect_named, dialects, nearest_named
-from castwise.catalog.settings import Settings, project_settings
 from castwise.errors import CastwiseError, UsageError
 from castwise.kernels import disk, threads
 from castwise.rules.dialect import Dialect
+from castwise.settings import Settings, project_settings
 from castwise.vocab.live import framework_module
 
 # An installed package: its version, and whether its metadata and its module agree.

@@ -16,7 +16,7 @@ from ran import Ran
 
 from castwise import __version__
 from castwise.catalog.dialects import dialects
-from castwise.catalog.releases import layers
+from castwise.catalog.layers import layers
 from castwise.report.answers import MANY
 from processes import started
 

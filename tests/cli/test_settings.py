@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 import pytest
 
-from castwise.catalog.settings import FLAG, KEYS, TEXTS
 from castwise.cli.audit import audit, port
 from castwise.cli.main import main
+from castwise.settings import FLAG, KEYS, TEXTS
 
 OF_ONE_RUN = {"write-baseline", "no-config", "fix", "diff"}  # these make no sense as defaults
 

@@ -1,1 +1,1 @@
-"""Which dialect: by its name, by a release of its framework, by a file, by what runs here."""
+"""All dialects by name: of a release of their framework, from a file, or of what runs here."""

@@ -1,4 +1,9 @@
-"""The dialects by name, collected from the files in the frameworks folder."""
+"""All dialects by name: `torch`, `numpy@1`, `jax:x64`, a TOML file; and the one that applies here.
+
+The rules themselves are data in `castwise.frameworks`, one file per framework. This room stands
+above those files, because it looks them up; so it is no part of `castwise.rules`, below them, whose
+records they are made of.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +12,24 @@ import functools
 import importlib
 import os
 import pkgutil
+import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from castwise.catalog.releases import Nearest, laid_over, layers, nearest_version
+from castwise.catalog.layers import laid_over, layers, recorded_version
 from castwise.errors import NearestVersionWarning, UsageError, did_you_mean
 from castwise.rules.checks import check
 from castwise.rules.dialect import EXAMPLES, VARIATIONS, Dialect, parse_options, shared
 from castwise.rules.messages import Messages
 from castwise.vocab.live import loaded_name
 
-FOLDER = "castwise.frameworks"
+_FOLDER = "castwise.frameworks"
 
 
 def dialect_named(name: str) -> Dialect:
@@ -39,6 +45,21 @@ def dialect_named(name: str) -> Dialect:
     if note:
         warnings.warn(note, NearestVersionWarning, stacklevel=_frames_of_castwise())
     return found
+
+
+def _frames_of_castwise() -> int:
+    """How many frames up the caller of castwise is, so that a warning shows their line."""
+    frame, count = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "castwise":
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+class Nearest(NamedTuple):
+    """The recorded dialect that answers for a version, and a sentence where it is another one."""
+
+    dialect: Dialect
+    note: str = ""
 
 
 @functools.lru_cache(maxsize=512)
@@ -67,34 +88,12 @@ def nearest_named(name: str) -> Nearest:
     return nearest._replace(dialect=nearest.dialect.vary(**options))
 
 
-def framework_named(written: str) -> str:
-    """The framework that a name means: its own, or another it is known by, such as np."""
-    if _of_framework(written):
-        return written
-    return other_names().get(written.lower(), written)
-
-
-def is_dialect_name(text: object) -> bool:
-    """Whether a text names a dialect, of whatever version and mode, and not an op."""
-    if not isinstance(text, str):
-        return False
-    written = text.partition("@")[0].partition(":")[0]
-    return text.endswith(".toml") or bool(_of_framework(framework_named(written)))
-
-
-def _frames_of_castwise() -> int:
-    """How many frames up the caller of castwise is, so that a warning shows their line."""
-    frame, count = sys._getframe(1), 1
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "castwise":
-        frame, count = frame.f_back, count + 1
-    return count
-
-
-@functools.lru_cache(maxsize=1)
-def other_names() -> dict[str, str]:
-    """The names of frameworks, and what else they are called -> their own names."""
-    known = [d for file in _files() for d in _in_file(file)]
-    return {word: d.framework for d in known for word in (d.framework, *d.naming.names.split())}
+def _options(name: str, modes: Collection[str]) -> tuple[str, dict[str, Any]]:
+    """The name without its options, and the options; a mode may look like an option."""
+    parts = name.split(":")
+    own = [part for part in parts if "=" not in part or part in modes]
+    options = parse_options(":".join(part for part in parts if part not in own))
+    return ":".join(own), options
 
 
 def _hint(base: str, known: Sequence[Dialect]) -> str:
@@ -105,6 +104,193 @@ def _hint(base: str, known: Sequence[Dialect]) -> str:
     modes = list(dict.fromkeys(d.mode for d in known if d.mode))
     listed = f" {known[0].framework} has the modes {', '.join(modes)}." if modes and mode else ""
     return did_you_mean(base, dialects()) + listed
+
+
+def is_dialect_name(text: object) -> bool:
+    """Whether a text names a dialect, of whatever version and mode, and not an op."""
+    if not isinstance(text, str):
+        return False
+    written = text.partition("@")[0].partition(":")[0]
+    return text.endswith(".toml") or bool(_of_framework(framework_named(written)))
+
+
+def framework_named(written: str) -> str:
+    """The framework that a name means: its own, or another it is known by, such as np."""
+    if _of_framework(written):
+        return written
+    return other_names().get(written.lower(), written)
+
+
+@functools.lru_cache(maxsize=1)
+def other_names() -> dict[str, str]:
+    """The names of frameworks, and what else they are called -> their own names."""
+    known = [d for file in _files() for d in _in_file(file)]
+    return {word: d.framework for d in known for word in (d.framework, *d.naming.names.split())}
+
+
+def dialects() -> tuple[str, ...]:
+    """The names of all dialects."""
+    return tuple(abouts())
+
+
+@functools.lru_cache(maxsize=1)
+def abouts() -> dict[str, str]:
+    """The names of all dialects, and what each is. The dialects are not checked yet, which takes
+    longer than a shell may need to complete a name."""
+    frameworks = dict.fromkeys(d.framework for file in _files() for d in _in_file(file))
+    return {d.name: d.about for framework in frameworks for d in _listed(framework)}
+
+
+# The files of castwise.frameworks, and the layers of recorded answers over their dialects.
+
+
+@functools.lru_cache(maxsize=64)
+def _of_framework(framework: str) -> tuple[Dialect, ...]:
+    """The dialects of a framework: those of the file with its name, such as array_api.py, and of
+    files whose names start with it, such as paddle_documented.py. The newest version is first."""
+    for dialect in _listed(framework):
+        check(dialect)
+    known = tuple(map(shared, _listed(framework)))
+    return (*known, *_layered(framework, known))
+
+
+def _layered(framework: str, known: Sequence[Dialect]) -> Iterator[Dialect]:
+    """The dialects that layers of recorded answers make of others, such as releases."""
+    made = {dialect.name: dialect for dialect in known}
+    bottoms = dict(made)
+    for layer in layers().values():
+        if layer.framework == framework:
+            bottoms[layer.name] = bottoms[layer.below]
+            made[layer.name] = laid_over(bottoms[layer.below], layer, made[layer.below])
+            yield made[layer.name]
+
+
+@functools.lru_cache(maxsize=64)
+def _listed(framework: str) -> tuple[Dialect, ...]:
+    """The dialects of a framework as its files have them."""
+    stem = framework.replace("-", "_")
+    files = [file for file in _files() if file == stem or file.startswith(f"{stem}_")]
+    found: dict[str, Dialect] = {}
+    for dialect in [d for file in files for d in _in_file(file)]:
+        if dialect.framework == framework:
+            found[f"{dialect.version}:{dialect.mode}"] = dialect
+    return tuple(sorted(found.values(), key=lambda d: (not d.naming.is_newest, d.mode)))
+
+
+def _in_file(file: str) -> list[Dialect]:
+    """The dialects that a file of the folder defines."""
+    module = importlib.import_module(f"{_FOLDER}.{file}")
+    return [value for value in vars(module).values() if isinstance(value, Dialect)]
+
+
+@functools.lru_cache(maxsize=1)
+def _files() -> tuple[str, ...]:
+    """The files of the folder. It is listed, not imported: the rules name no framework."""
+    folder = importlib.import_module(_FOLDER)
+    return tuple([file.name for file in pkgutil.iter_modules(folder.__path__)])
+
+
+@functools.lru_cache(maxsize=1)
+def framework_messages() -> tuple[Messages, ...]:
+    """What is known of all frameworks' errors."""
+    modules = [importlib.import_module(f"{_FOLDER}.{file}") for file in _files()]
+    return tuple([module.MESSAGES for module in modules if hasattr(module, "MESSAGES")])
+
+
+# Versions: which recorded one answers for a version that a user names or has installed.
+
+# A release such as 2.13, 2.13.0+cpu or 2.5.0rc1: what follows the numbers does not count.
+_RELEASE = re.compile(
+    r"(\d{1,9}(?:\.\d{1,9})*)(?:[._-]?(?:a|b|rc|alpha|beta|dev|post)\d*)*(?:\+[\w.-]*)?", re.ASCII
+)
+
+
+def nearest_version(known: Sequence[Dialect], asked: str, version: str) -> Nearest:
+    """The dialect among those of one framework and mode that is recorded from a version, or from
+    the nearest one. `asked` is what messages call it: "torch@2.14".
+
+    A release counts by its first two numbers, and by the third where several with the same two are
+    recorded. A name of two numbers, such as torch@2.1, may also be that of a dialect from another
+    source: it answers for that name alone where a release of these numbers is recorded. Between two
+    recorded ones, the one with the same first number is the nearest, then the one with the closer
+    second number. An old dialect answers for no release after its last.
+
+    Raises UsageError for text that is no version, or where the dialect has no versions.
+    """
+    match = _RELEASE.fullmatch(version)
+    recorded = {_numbers(recorded_version(d)): d for d in known if d.version or d.naming.recorded}
+    recorded |= {_numbers(d.naming.release): d for d in known if d.naming.release}
+    names = " or ".join(d.name for d in known)
+    if not match:
+        raise UsageError(f"{asked[:80]!r} names no version: write numbers, as in {_example(known)}")
+    if not recorded:
+        raise UsageError(f"{names} is no release of a framework: leave out @{version[:40]}.")
+    wanted = _numbers(match[1])
+    if wanted in recorded:
+        return Nearest(recorded[wanted])
+    recorded = {
+        numbers: d for numbers, d in recorded.items() if not _begins_release(numbers, recorded)
+    }
+    exact = [numbers for numbers in recorded if numbers[: len(wanted[:2])] == wanted[:2]]
+    if exact and len(wanted) < 3:  # of 2 alone, the dialect with that name comes first
+        return Nearest(recorded[exact[0] if len(wanted) == 1 else max(exact)])
+    if exact:
+        found = recorded[min(exact, key=lambda numbers: abs(_patch(numbers) - _patch(wanted)))]
+        if len(exact) == 1:
+            return Nearest(found)
+    else:
+        answering = [
+            numbers for numbers, dialect in recorded.items()
+            if not dialect.naming.last or wanted[:2] <= _numbers(dialect.naming.last)
+        ]  # fmt: skip
+        found = recorded[_closest(wanted, sorted(answering))]
+    note = f"{asked} is not recorded: {_release_name(found)} answers, the nearest that is."
+    return Nearest(found, note)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The first three numbers of a version."""
+    return tuple([int(part) for part in version.split(".")[:3]])
+
+
+def _begins_release(numbers: tuple[int, ...], recorded: Iterable[tuple[int, ...]]) -> bool:
+    """Whether two numbers are the beginning of a recorded release of three."""
+    return len(numbers) == 2 and any(n[:2] == numbers for n in recorded if len(n) > 2)
+
+
+def _patch(numbers: tuple[int, ...]) -> int:
+    """The third number of a version."""
+    return numbers[2] if len(numbers) > 2 else 0
+
+
+def _closest(wanted: tuple[int, ...], known: list[tuple[int, ...]]) -> tuple[int, ...]:
+    below = [numbers for numbers in known if numbers < wanted][-1:]
+    above = [numbers for numbers in known if numbers > wanted][:1]
+    return min([*above, *below], key=lambda numbers: _distance(wanted, numbers))
+
+
+def _distance(wanted: tuple[int, ...], numbers: tuple[int, ...]) -> tuple[int, int]:
+    """By the first number of a version, and then by the second."""
+    if wanted[0] != numbers[0]:
+        return abs(wanted[0] - numbers[0]), 0
+    one, other = (version[1] if len(version) > 1 else 0 for version in (wanted, numbers))
+    return 0, abs(one - other)
+
+
+def _release_name(dialect: Dialect) -> str:
+    """The recorded version as a name that can be written: numpy@2, recorded from 2.4."""
+    mode = f":{dialect.mode}" if dialect.mode else ""
+    named = f"{dialect.framework}@{dialect.version}{mode}" if dialect.version else dialect.name
+    recorded = dialect.naming.recorded
+    return f"{named} (recorded from {recorded})" if recorded else named
+
+
+def _example(known: Sequence[Dialect]) -> str:
+    versions = [f"{d.framework}@{recorded_version(d)}" for d in known if recorded_version(d)]
+    return f"{' or '.join(versions[:3])}." if versions else f"{known[0].name}."
+
+
+# Custom dialects, and how a dialect is saved and pickled.
 
 
 def load_dialect(path: str | Path) -> Dialect:
@@ -144,16 +330,6 @@ def defined(given: str | dict[str, Any]) -> Dialect:
     return toml.dialect_from(given, dialect_named)
 
 
-@functools.lru_cache(maxsize=512)
-def checked(dialect: Dialect) -> Dialect:
-    """The dialect itself, after a check that it is well formed.
-
-    Raises UsageError where it is not.
-    """
-    check(dialect)
-    return dialect
-
-
 def _pickled(dialect: Dialect) -> tuple[Callable[..., Dialect], tuple[Any, ...]]:
     """How to pickle a dialect: by name where the catalogue has it, else with all its fields, such
     as one from a file."""
@@ -178,80 +354,6 @@ def _is_in_catalogue(dialect: Dialect) -> bool:
 copyreg.pickle(Dialect, _pickled)  # here, because only the catalogue knows what a name means
 
 
-def dialects() -> tuple[str, ...]:
-    """The names of all dialects."""
-    return tuple(abouts())
-
-
-@functools.lru_cache(maxsize=1)
-def abouts() -> dict[str, str]:
-    """The names of all dialects, and what each is. The dialects are not checked yet, which takes
-    longer than a shell may need to complete a name."""
-    frameworks = dict.fromkeys(d.framework for file in _files() for d in _in_file(file))
-    return {d.name: d.about for framework in frameworks for d in _listed(framework)}
-
-
-def _options(name: str, modes: Collection[str]) -> tuple[str, dict[str, Any]]:
-    """The name without its options, and the options; a mode may look like an option."""
-    parts = name.split(":")
-    own = [part for part in parts if "=" not in part or part in modes]
-    options = parse_options(":".join(part for part in parts if part not in own))
-    return ":".join(own), options
-
-
-@functools.lru_cache(maxsize=64)
-def _of_framework(framework: str) -> tuple[Dialect, ...]:
-    """The dialects of a framework: those of the file with its name, such as array_api.py, and of
-    files whose names start with it, such as paddle_documented.py. The newest version is first."""
-    for dialect in _listed(framework):
-        check(dialect)
-    known = tuple(map(shared, _listed(framework)))
-    return (*known, *_layered(framework, known))
-
-
-def _layered(framework: str, known: Sequence[Dialect]) -> Iterator[Dialect]:
-    """The dialects that layers of recorded answers make of others, such as releases."""
-    made = {dialect.name: dialect for dialect in known}
-    bottoms = dict(made)
-    for layer in layers().values():
-        if layer.framework == framework:
-            bottoms[layer.name] = bottoms[layer.below]
-            made[layer.name] = laid_over(bottoms[layer.below], layer, made[layer.below])
-            yield made[layer.name]
-
-
-@functools.lru_cache(maxsize=64)
-def _listed(framework: str) -> tuple[Dialect, ...]:
-    """The dialects of a framework as its files have them."""
-    stem = framework.replace("-", "_")
-    files = [file for file in _files() if file == stem or file.startswith(f"{stem}_")]
-    found: dict[str, Dialect] = {}
-    for dialect in [d for file in files for d in _in_file(file)]:
-        if dialect.framework == framework:
-            found[f"{dialect.version}:{dialect.mode}"] = dialect
-    return tuple(sorted(found.values(), key=lambda d: (not d.naming.is_newest, d.mode)))
-
-
-def _in_file(file: str) -> list[Dialect]:
-    """The dialects that a file of the folder defines."""
-    module = importlib.import_module(f"{FOLDER}.{file}")
-    return [value for value in vars(module).values() if isinstance(value, Dialect)]
-
-
-@functools.lru_cache(maxsize=1)
-def _files() -> tuple[str, ...]:
-    """The files of the folder. It is listed, not imported: the rules name no framework."""
-    folder = importlib.import_module(FOLDER)
-    return tuple([file.name for file in pkgutil.iter_modules(folder.__path__)])
-
-
-@functools.lru_cache(maxsize=1)
-def framework_messages() -> tuple[Messages, ...]:
-    """What is known of all frameworks' errors."""
-    modules = [importlib.import_module(f"{FOLDER}.{file}") for file in _files()]
-    return tuple([module.MESSAGES for module in modules if hasattr(module, "MESSAGES")])
-
-
 # The dialect of a question that names none: what `use`, `set_default` or the environment chose.
 
 DEFAULT = "numpy"
@@ -273,6 +375,16 @@ def to_dialect(chosen: str | Dialect | None) -> Dialect:
     if isinstance(chosen, Dialect):
         return checked(chosen)
     raise UsageError(f"a dialect is a name or a Dialect, not a {type(chosen).__name__}.")
+
+
+@functools.lru_cache(maxsize=512)
+def checked(dialect: Dialect) -> Dialect:
+    """The dialect itself, after a check that it is well formed.
+
+    Raises UsageError where it is not.
+    """
+    check(dialect)
+    return dialect
 
 
 class use(ContextDecorator):  # noqa: N801 -- written like the function it reads as
@@ -342,11 +454,12 @@ def chosen_here() -> Dialect | None:
     if chosen is not None:
         return chosen
     if not process_default:
-        process_default.append(_from_environment())
+        process_default.append(_environment_dialect())
     return process_default[0]
 
 
-def _from_environment() -> Dialect | None:
+def _environment_dialect() -> Dialect | None:
+    """The dialect that the environment variable names; None where it names none."""
     name = os.environ.get(VARIABLE)
     try:
         return to_dialect(name) if name else None

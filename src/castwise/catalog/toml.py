@@ -27,6 +27,11 @@ from castwise.rules.dialect import (
 from castwise.rules.rule import given_fields
 from castwise.rules.values import Values
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 # The values of a TOML file as the fields of a dialect's records, each checked for its type.
 
 _PLAIN: dict[type, tuple[type | tuple[type, ...], str]] = {
@@ -37,7 +42,7 @@ _PLAIN: dict[type, tuple[type | tuple[type, ...], str]] = {
 }
 
 
-def record_fields(record: type, given: Any, where: str) -> dict[str, Any]:
+def _record_fields(record: type, given: Any, where: str) -> dict[str, Any]:
     """What is given of a record's fields, in their types.
 
     Raises UsageError for an unknown field or a value of another type.
@@ -47,13 +52,15 @@ def record_fields(record: type, given: Any, where: str) -> dict[str, Any]:
         raise _wrong(where, _fields_text(where, hints), given)
     for key in given:
         if key not in hints:
-            inner = _in_parts(hints, key)
+            parts: dict[str, Any] = {n: part for n, part in hints.items() if is_dataclass(part)}
+            owners = [name for name, part in parts.items() if key in _hints(part)]
+            inner = " or ".join([repr(f"{name}.{key}") for name in owners])
             hint = f" Did you mean {inner}?" if inner else did_you_mean(key, hints)
             raise UsageError(f"{where} has no field {key[:40]!r}.{hint}")
     return {key: _typed(hints[key], value, _within(where, key)) for key, value in given.items()}
 
 
-def laid_over(record: Any, given: Any, where: str) -> Any:
+def _laid_over(record: Any, given: Any, where: str) -> Any:
     """A record with the fields changed that a table gives, also in its parts.
 
     Raises UsageError for an unknown field or a value of another type.
@@ -64,34 +71,19 @@ def laid_over(record: Any, given: Any, where: str) -> Any:
         raise _wrong(where, _fields_text(where, hints), given)
     parts = [key for key in given if is_dataclass(hints.get(key))]
     plain = {key: value for key, value in given.items() if key not in parts}
-    changed = record_fields(kind, plain, where)
+    changed = _record_fields(kind, plain, where)
     for key in parts:
-        changed[key] = laid_over(getattr(record, key), given[key], f"{where}.{key}")
+        changed[key] = _laid_over(getattr(record, key), given[key], f"{where}.{key}")
     return replace(record, **changed)
-
-
-def text_of(value: Any, where: str) -> str:
-    """A value that is text.
-
-    Raises UsageError where it is not, or has control characters.
-    """
-    return str(_typed(str, value, where))
 
 
 def _record(record: Any, given: Any, where: str) -> Any:
     """A record of a table."""
-    found = record_fields(record, given, where)
+    found = _record_fields(record, given, where)
     for f in fields(record):
         if f.name not in found and f.default is MISSING and f.default_factory is MISSING:
             raise UsageError(f"{where} has no {f.name}, which it needs.")
     return record(**found)
-
-
-def _in_parts(hints: dict[str, Any], key: str) -> str:
-    """The fields of that name in a record's parts, as text such as 'accepts.refuses'."""
-    parts = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    owners = [name for name, part in parts.items() if key in [f.name for f in fields(part)]]
-    return " or ".join([repr(f"{name}.{key}") for name in owners])
 
 
 @functools.cache
@@ -114,7 +106,12 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
     if not isinstance(value, wanted) or isinstance(value, bool) is not (hint is bool):
         raise _wrong(where, wanted_text, value)
     if isinstance(value, str):
-        _check_characters(value, where)
+        control = [c for c in value if unicodedata.category(c) == "Cc" and c not in "\n\t"]
+        if control:
+            raise UsageError(
+                f"{where} has the control character {control[0]!r}, which a terminal would act on: "
+                "leave it out."
+            )
     return value
 
 
@@ -131,15 +128,6 @@ def _table(hint: Any, value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _wrong(where, "a table", value)
     return {key: _typed(hint, part, _within(where, key)) for key, part in value.items()}
-
-
-def _check_characters(text: str, where: str) -> None:
-    for character in text:
-        if unicodedata.category(character) == "Cc" and character not in "\n\t":
-            raise UsageError(
-                f"{where} has the control character {character!r}, which a terminal would act on: "
-                "leave it out."
-            )
 
 
 def _within(where: str, key: str) -> str:
@@ -168,10 +156,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+# A TOML file as a dialect, and a dialect as the content of one.
 
 BaseNamed = Callable[[str], Dialect]
 _loading: ContextVar[tuple[Path, ...]] = ContextVar("castwise files being loaded", default=())
@@ -276,7 +261,7 @@ def _dialect(data: dict[str, Any], base_named: BaseNamed) -> Dialect:
     base, variations = given.pop("base", None), given.pop("vary", {})
     _check_variations(variations)
     tables = {name: given.pop(name) for name in _PARTS if name in given}
-    given = record_fields(Dialect, given, "a dialect")
+    given = _record_fields(Dialect, given, "a dialect")
     given.setdefault("ops", {})
     if base is None:
         given |= _parts(_PARTS, tables)
@@ -294,7 +279,7 @@ def _dialect(data: dict[str, Any], base_named: BaseNamed) -> Dialect:
 
 def _parts(parts: Mapping[str, Any], tables: Mapping[str, Any]) -> dict[str, Any]:
     """The parts of a dialect, with what the file's tables say laid over them."""
-    laid = {name: laid_over(parts[name], table, f"[{name}]") for name, table in tables.items()}
+    laid = {name: _laid_over(parts[name], table, f"[{name}]") for name, table in tables.items()}
     return {**parts, **laid}
 
 
@@ -303,7 +288,7 @@ def _check_name(given: Mapping[str, Any]) -> None:
     if "framework" not in given:
         raise UsageError("it has no name: write name = 'mine'.")
     for key, shown in (("framework", "name"), ("version", "version"), ("mode", "mode")):
-        text = text_of(given.get(key, ""), shown)
+        text = _typed(str, given.get(key, ""), shown)
         if not text.isprintable():
             raise UsageError(f"{shown} is {text[:40]!r}: write it on one line.")
     if not given["framework"].strip():

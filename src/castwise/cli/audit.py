@@ -15,10 +15,10 @@ import click
 from click.core import ParameterSource
 
 from castwise.auditing.records import DIFFERS, LOST
-from castwise.catalog.settings import KEYS, Project, find_project
 from castwise.cli.options import WRONG_USAGE, complete_dialects, complete_ops
 from castwise.errors import UsageError
 from castwise.report.terminal import paint_for, paint_for_stdout, terminal_width
+from castwise.settings import KEYS, Project, find_project
 
 if TYPE_CHECKING:
     from castwise.auditing.origins import Audit

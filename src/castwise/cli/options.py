@@ -109,9 +109,9 @@ def chosen_or_missing(rest: str = "") -> str:
 
 def chosen_here() -> str | None:
     """The dialect of a command that names none, as CASTWISE_DIALECT or [tool.castwise] says."""
-    from castwise.catalog.settings import chosen_dialect  # a command that names one reads no file
+    from castwise.settings import command_dialect  # a command that names one reads no file
 
-    return chosen_dialect(Path.cwd())
+    return command_dialect(Path.cwd())
 
 
 def format_option(*names: str) -> Callable[[Command], Command]:

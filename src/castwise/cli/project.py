@@ -22,8 +22,8 @@ def config(as_json: bool) -> int:
     Example:
       castwise config --json
     """
-    from castwise.catalog.settings import project_settings
     from castwise.report.doctor import settings_json, settings_text
+    from castwise.settings import project_settings
 
     found = project_settings(Path.cwd())
     if as_json:

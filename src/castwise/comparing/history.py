@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from castwise.catalog.dialects import dialect_named, framework_named
-from castwise.catalog.releases import LayerCell, layer_cells, layer_lines, layers
+from castwise.catalog.layers import LayerCell, layer_cells, layer_lines, layers
 from castwise.engine.decision import Question
 from castwise.engine.recorded import question_of_cell
 from castwise.errors import UsageError, did_you_mean

@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
-from castwise.catalog.settings import DEFAULT, FILE_NAME, TABLE, Setting, Settings
 from castwise.health import (
     NEAREST,
     RECORDED,
@@ -18,6 +17,7 @@ from castwise.health import (
     Versions,
 )
 from castwise.report.terminal import Paint, plain
+from castwise.settings import DEFAULT, FILE_NAME, TABLE, Setting, Settings
 
 # The settings of a project: `castwise config`.
 

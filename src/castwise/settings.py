@@ -1,4 +1,4 @@
-"""The value of each key here, and where it comes from."""
+"""The settings of a project: the keys of [tool.castwise], and the value that each has here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from typing import Any, NamedTuple
 from castwise.catalog.dialects import VARIABLE, dialect_named
 from castwise.errors import UsageError, did_you_mean
 
-# The keys of [tool.castwise].
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 # What a key takes, and how to say so.
 TEXT, TEXTS, FLAG, FILE, AMOUNT = "a text", "a list of texts", "true or false", "a file", "a size"
@@ -58,11 +61,6 @@ KEYS = {
 
 # The file of a project that has [tool.castwise], and the values in it, checked.
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 FILE_NAME = "pyproject.toml"
 TABLE = "castwise"
 
@@ -74,7 +72,7 @@ class Project(NamedTuple):
     values: Mapping[str, Any]
 
 
-def directories(start: Path) -> tuple[Path, ...]:
+def _directories(start: Path) -> tuple[Path, ...]:
     """Where the file is looked for: a directory and those above it, the nearest first."""
     return (start, *start.parents)
 
@@ -85,7 +83,7 @@ def find_project(start: Path) -> Project | None:
     Raises UsageError that names the file for an unknown key, a value of the wrong type, or a file
     that is not TOML.
     """
-    for directory in directories(start):
+    for directory in _directories(start):
         file = directory / FILE_NAME
         if file.is_file() and (table := _table(file)) is not None:
             return Project(file, {key: _checked(file, key, value) for key, value in table.items()})
@@ -136,8 +134,10 @@ def _wrong(key: Key, value: Any) -> str | None:
     return key.takes
 
 
+# The value of each key, and where it comes from.
+
 DEFAULT, IN_FILE, ENVIRONMENT = "default", "file", "environment"
-_OF_ENVIRONMENT = {"dialect": VARIABLE}
+_VARIABLES = {"dialect": VARIABLE}  # key -> the environment variable that wins over the file
 
 
 class Setting(NamedTuple):
@@ -164,37 +164,32 @@ def project_settings(start: Path) -> Settings:
     """
     project = find_project(start)
     found = tuple([_setting(key, project) for key in KEYS.values()])
-    return Settings(project.file if project else None, directories(start), found)
+    return Settings(project.file if project else None, _directories(start), found)
 
 
-def chosen_dialect(start: Path) -> str | None:
+def command_dialect(start: Path) -> str | None:
     """The dialect of a command that names none: that of the environment, or of the file.
 
     Raises UsageError for a file or a variable that makes no sense.
     """
-    if os.environ.get(VARIABLE):
-        return str(_setting(KEYS["dialect"], None).value)
-    found = _setting(KEYS["dialect"], find_project(start)).value
+    project = None if os.environ.get(VARIABLE) else find_project(start)
+    found = _setting(KEYS["dialect"], project).value
     return None if found is None else str(found)
 
 
 def _setting(key: Key, project: Project | None) -> Setting:
-    variable = _OF_ENVIRONMENT.get(key.name, "")
+    variable = _VARIABLES.get(key.name, "")
     if value := os.environ.get(variable):
         found = Setting(key, value, ENVIRONMENT, variable)
+        where = f"the environment variable {variable}"
     elif project and key.name in project.values:
         found = Setting(key, project.values[key.name], IN_FILE)
+        where = f"{project.file}: {key.name}"
     else:
         return Setting(key, key.default, DEFAULT)
     if key.name == "dialect":
-        _check_dialect(found, project)
+        try:
+            dialect_named(found.value)
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from None
     return found
-
-
-def _check_dialect(setting: Setting, project: Project | None) -> None:
-    try:
-        dialect_named(setting.value)
-    except UsageError as error:
-        of_file = f"{project.file}: dialect" if project else ""
-        where = f"the environment variable {setting.variable}" if setting.variable else of_file
-        raise UsageError(f"{where}: {error}") from None
