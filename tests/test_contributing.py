@@ -120,7 +120,8 @@ def test_the_op_is_recorded_by_one_command(copy: Path) -> None:
     code = """
 import pathlib
 from add_op import main
-from castwise.conformance.recorder import find_recorder, header, read_cells, write_cells
+from castwise.conformance.recorders import find_recorder
+from cell_files import header, read_cells, write_cells
 cells, index = pathlib.Path("cells"), pathlib.Path("index.tsv")
 file = cells / "torch.tsv.gz"
 write_cells(file, header(find_recorder("torch")), [])

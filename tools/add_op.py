@@ -11,17 +11,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from castwise.conformance.recorder import (
-    Recorder,
-    cells,
-    find_recorder,
-    frameworks,
-    header,
-    recorded_dialects,
-    write_cells,
-)
+from castwise.conformance.recorder import Recorder, cells
+from castwise.conformance.recorders import find_recorder, frameworks, recorded_dialects
 from castwise.rules.dialect import RECORDED_CELLS
 from castwise.vocab.ops import OPS
+from cell_files import header, write_cells
 from index import write_index
 from record import Limits, added
 

@@ -6,11 +6,12 @@ The rules read the list, so that no dialect has to name the ops its framework la
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from castwise.conformance.recorder import read_counts, read_header
 from castwise.vocab.ops import OPS
 
 
@@ -26,14 +27,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def write_index(cells: Path, output: Path) -> None:
     """Writes the list of a folder of cell files."""
     files = sorted(cells.glob("*.tsv.gz"))
-    recorded = ((read_header(file)["dialect"], read_counts(file)) for file in files)
-    output.write_text(index_of(recorded), encoding="utf-8")
+    output.write_text(index_text(map(_counted, files)), encoding="utf-8")
 
 
-def index_of(recorded: Iterable[tuple[str, Counter[str]]]) -> str:
+def _counted(path: Path) -> tuple[str, Counter[str]]:
+    """The dialect of a cell file, and how many cells it has of each op."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        header = json.loads(next(file).removeprefix("# "))
+        return header["dialect"], Counter(line.partition("\t")[0] for line in file)
+
+
+def index_text(recorded: Iterable[tuple[str, Counter[str]]]) -> str:
     """A line for each dialect: its name, and the cells of each op, in the vocabulary's order.
 
-    >>> index_of([("torch", Counter(sub=2, add=3))])
+    >>> index_text([("torch", Counter(sub=2, add=3))])
     'torch\\tadd:3 sub:2\\n'
     """
     return "".join(

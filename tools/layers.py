@@ -30,10 +30,11 @@ from typing import NamedTuple
 import castwise
 from castwise.catalog.dialects import dialect_named, dialects
 from castwise.catalog.layers import INDEX, Layer, LayerCell, layer_file, read_index
-from castwise.conformance.recorder import Header, read_cells, write_packed
-from castwise.conformance.through import FAILED
+from castwise.conformance.recorder import Header
+from castwise.conformance.transformations import FAILED
 from castwise.rules.dialect import Dialect
 from castwise.vocab.notation import NO_KERNEL, REFUSED
+from cell_files import read_cells, write_packed
 
 Key = tuple[str, str, str]  # op, form, operands
 _ARRAY = re.compile(r"(?<![\w.])([a-z]\w*)\*?(?:=[^\[;]+)?\[")  # not np.uint16[3]

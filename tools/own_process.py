@@ -17,8 +17,8 @@ from castwise.conformance.recorder import (
     NoAnswer,
     Recorder,
     answer_or_why_not,
-    find_recorder,
 )
+from castwise.conformance.recorders import find_recorder
 
 _AT_ONCE = 2000  # answers that are handed over together
 _LONGEST = 60.0  # seconds after which a question is looked at; one that is still asked is given up

@@ -5,26 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from castwise.conformance.questions import FORMS, OPS, GridQuestion, is_about, is_of_form
-from castwise.conformance.recorder import (
-    Cell,
-    Header,
-    count,
-    find_value_recorder,
-    frameworks,
-    header,
-    header_of_both,
-    read_cells,
-    value_cells,
-    value_header,
-    write_cells,
-)
+from castwise.conformance.recorder import Cell, Header, ValueRecorder, count
+from castwise.conformance.recorders import find_value_recorder, frameworks
+from castwise.conformance.values import CAST, ZERO_DIVISION, read_held, value_questions
 from castwise.conformance.values import OPS as VALUE_OPS
-from castwise.conformance.values import value_questions
+from castwise.vocab.notation import OUT_OF_RANGE
+from cell_files import header, header_of_both, read_cells, value_header, write_cells
 from own_process import Part, Unanswered, asked_apart
 
 _EVERY = 1000  # questions between two updates of the progress line
@@ -166,7 +157,38 @@ def _record_values(framework: str, mode: str, limits: Limits) -> Recorded:
     recorder = find_value_recorder(framework, mode)
     ops = limits.ops
     total = sum(1 for _ in value_questions(recorder.scope.forms, recorder.dtypes, ops))
-    return value_header(recorder), list(value_cells(recorder, ops, _progress(total))), total
+    return value_header(recorder), list(_value_cells(recorder, ops, _progress(total))), total
+
+
+def _value_cells(
+    recorder: ValueRecorder,
+    ops: Iterable[str] | None = None,
+    on_question: Callable[[GridQuestion], object] | None = None,
+) -> Iterator[Cell]:
+    """Asks every question on values and yields those that have an answer."""
+    with recorder.session():
+        for question in value_questions(recorder.scope.forms, recorder.dtypes, ops):
+            if on_question is not None:
+                on_question(question)
+            answer = ask_values(recorder, question)
+            if answer is not None:
+                yield Cell(*question, answer)
+
+
+def ask_values(recorder: ValueRecorder, question: GridQuestion) -> str | None:
+    """What the framework computes, or None where it refuses or fails for another reason."""
+    try:
+        operands = [recorder.hold(read_held(notation)) for notation in question.operands]
+        if question.op == CAST:
+            result = recorder.cast(operands[0], question.form.removeprefix("to="))
+        else:
+            result = recorder.compute(question.op, question.form, operands)
+    except Exception as error:  # whatever a framework raises is an answer to judge
+        if recorder.is_division_by_zero(error):
+            return ZERO_DIVISION
+        return OUT_OF_RANGE if recorder.classify(error) == OUT_OF_RANGE else None
+    held = recorder.held_by(result)
+    return None if held is None else str(held)
 
 
 def _progress(total: int) -> Callable[[GridQuestion], None] | None:

@@ -128,7 +128,7 @@ def may_name_frameworks(file: Path) -> bool:
     return (
         name.startswith("frameworks/")
         or name in ("vocab/live.py", "vocab/spellings.py")
-        or name.startswith(("conformance/recorders/", "conformance/compilers/"))
+        or name.startswith("conformance/recorders/")
         or name.startswith(("auditing/hooks/", "auditing/patches/", "arrays/backends/"))
     )
 

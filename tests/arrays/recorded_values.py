@@ -18,16 +18,11 @@ from castwise.arrays.apply import apply, update
 from castwise.arrays.tensor import Tensor, asarray
 from castwise.catalog.dialects import dialect_named
 from castwise.conformance.questions import JOINS, LOSSES, REDUCTIONS
-from castwise.conformance.recorder import (
-    AUGMENTED_OPERATORS,
-    OPERATORS,
-    ZERO_DIVISION,
-    Cell,
-    read_cells,
-)
+from castwise.conformance.recorder import AUGMENTED_OPERATORS, OPERATORS, Cell
 from castwise.conformance.values import (
     CAST,
     PRODUCTS,
+    ZERO_DIVISION,
     Held,
     agrees,
     numpy_array,
@@ -39,6 +34,7 @@ from castwise.rules.dialect import Dialect
 from castwise.rules.values import WRAPS_ON
 from castwise.vocab.architecture import architecture
 from castwise.vocab.notation import OUT_OF_RANGE
+from cell_files import read_cells
 
 held_in = functools.cache(read_held)  # most operands are in many cells
 FOLDER = Path(__file__).parents[2] / "conformance" / "values"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from castwise.conformance.through import Spread, UnsupportedError
+from castwise.conformance.transformations import Spread, UnsupportedError
 
 Function = Callable[..., Any]
 

@@ -19,7 +19,8 @@ from castwise.comparing.programs import (
     speaker_for,
 )
 from castwise.conformance.differences import FoundDifference, listed_at, listed_differences
-from castwise.conformance.programs import ALIAS, ASSIGN, Program, Step, find_speaker, made
+from castwise.conformance.programs import ALIAS, ASSIGN, Program, Step, made
+from castwise.conformance.recorders import find_speaker
 from castwise.conformance.recorders.numpy import NumpySpeaker
 from castwise.conformance.values import Held
 from castwise.errors import UsageError

@@ -20,13 +20,8 @@ from castwise.comparing.verify import (
     transformation_named,
 )
 from castwise.conformance import onnx_models
-from castwise.conformance.recorder import find_recorder
-from castwise.conformance.through import (
-    is_result,
-    known_transformations,
-    questions_through,
-    sampled,
-)
+from castwise.conformance.recorders import find_recorder, known_transformations
+from castwise.conformance.transformations import is_result, questions_through, sampled
 from castwise.errors import UsageError
 from castwise.report.verify import through_html, through_json, through_text
 

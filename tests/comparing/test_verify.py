@@ -12,7 +12,8 @@ import pytest
 from castwise.catalog.dialects import dialect_named, dialects
 from castwise.comparing.verify import agrees, answer_for, recorder_for, verify
 from castwise.conformance.questions import Scope
-from castwise.conformance.recorder import Cell, recorded_dialects
+from castwise.conformance.recorder import Cell
+from castwise.conformance.recorders import recorded_dialects
 from castwise.conformance.recorders.numpy import NumpyRecorder
 from castwise.errors import UsageError
 from castwise.progress import progress

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from castwise.conformance.questions import GridQuestion
-from castwise.conformance.recorder import ask, find_recorder
+from castwise.conformance.recorder import ask
+from castwise.conformance.recorders import find_recorder
 
 
 def recorded(framework: str, op: str, form: str, operands: str, mode: str = "") -> str | None:

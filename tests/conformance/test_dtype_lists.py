@@ -10,9 +10,9 @@ import pytest
 
 from castwise.catalog.dialects import dialect_named
 from castwise.comparing.verify import unequal_dtypes
-from castwise.conformance.dtype_lists import dtypes_taken
 from castwise.conformance.questions import Scope
-from castwise.conformance.recorder import find_recorder, frameworks, recorded_dialects
+from castwise.conformance.recorder import dtypes_taken
+from castwise.conformance.recorders import find_recorder, frameworks, recorded_dialects
 from castwise.vocab.dtypes import DTYPES
 
 DIALECTS = [name for framework in frameworks() for name in recorded_dialects(framework)]

@@ -15,12 +15,12 @@ from castwise.conformance.programs import (
     Raised,
     Side,
     Step,
-    find_speaker,
     made,
     program,
     signature,
 )
 from castwise.conformance.questions import LITERALS, OPS
+from castwise.conformance.recorders import find_speaker
 from castwise.conformance.values import DTYPES, Held
 
 FORMS = ("function", "operator", "inplace", "augmented")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from recording import recorded
 
-from castwise.conformance.recorder import find_recorder
+from castwise.conformance.recorders import find_recorder
 
 
 @pytest.mark.parametrize(

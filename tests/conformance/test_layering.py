@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from castwise.catalog.dialects import dialect_named
-from castwise.conformance.recorder import Cell, write_cells
+from castwise.conformance.recorder import Cell
+from cell_files import write_cells
 from layers import chained, layer_of, main, read_recording
 
 

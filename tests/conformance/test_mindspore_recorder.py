@@ -6,7 +6,7 @@ import pytest
 from recording import recorded
 
 from castwise.conformance.questions import questions
-from castwise.conformance.recorder import find_recorder
+from castwise.conformance.recorders import find_recorder
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from losing import LosingPart
 
 import own_process as process
 from castwise.conformance.questions import GridQuestion
-from castwise.conformance.recorder import Cell, NoAnswer, cells, find_recorder
+from castwise.conformance.recorder import Cell, NoAnswer, cells
+from castwise.conformance.recorders import find_recorder
 from own_process import Lost, Part, Unanswered, asked_apart
 from record import unanswered_text
 

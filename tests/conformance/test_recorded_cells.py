@@ -15,7 +15,7 @@ from castwise.conformance.questions import read_operand
 from castwise.conformance.recorder import Cell
 from castwise.rules.dialect import RECORDED_CELLS, recorded_cells
 from castwise.vocab.ops import OPS
-from index import index_of
+from index import index_text
 
 
 def test_there_are_recorded_cells() -> None:
@@ -35,7 +35,7 @@ def test_each_recorded_cell_agrees_or_is_a_listed_difference(cell_file: cells.Re
 
 def test_the_list_of_recorded_cells_is_that_of_the_cells() -> None:
     files = [(file.dialect, file.counts()) for file in map(cells.recorded, cells.FILES)]
-    assert index_of(files) == RECORDED_CELLS.read_text(encoding="utf-8")
+    assert index_text(files) == RECORDED_CELLS.read_text(encoding="utf-8")
 
 
 def test_every_op_is_recorded_of_some_framework() -> None:

@@ -18,18 +18,9 @@ from castwise.conformance.questions import (
     questions,
     read_operand,
 )
-from castwise.conformance.recorder import (
-    Cell,
-    Recorder,
-    ask,
-    cells,
-    count,
-    find_recorder,
-    frameworks,
-    header,
-    read_cells,
-    write_cells,
-)
+from castwise.conformance.recorder import Cell, Recorder, ask, cells, count
+from castwise.conformance.recorders import find_recorder, frameworks
+from cell_files import header, read_cells, write_cells
 from cells import FILES, Recorded, recorded
 from record import main
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from castwise.conformance.dtype_lists import dtypes_taken
 from castwise.conformance.questions import GridQuestion
-from castwise.conformance.recorder import find_recorder
+from castwise.conformance.recorder import dtypes_taken
+from castwise.conformance.recorders import find_recorder
 from castwise.conformance.recorders.torch import is_endless
 
 

@@ -9,14 +9,8 @@ from pathlib import Path
 import pytest
 
 from castwise.conformance.questions import GridQuestion
-from castwise.conformance.recorder import (
-    ValueRecorder,
-    ask_values,
-    find_value_recorder,
-    read_cells,
-    value_header,
-    valued_frameworks,
-)
+from castwise.conformance.recorder import ValueRecorder
+from castwise.conformance.recorders import find_value_recorder, valued_frameworks
 from castwise.conformance.values import (
     DTYPES,
     OPS,
@@ -30,8 +24,9 @@ from castwise.conformance.values import (
     vector,
     written,
 )
+from cell_files import read_cells, value_header
 from processes import compiled_let_go
-from record import main
+from record import ask_values, main
 
 RECORDED = Path(__file__).parents[1] / "conformance" / "values"
 

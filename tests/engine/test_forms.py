@@ -11,10 +11,11 @@ import pytest
 import castwise as cw
 from asking import result
 from castwise.comparing.verify import answer_for
-from castwise.conformance.recorder import AUGMENTED_OPERATORS, read_cells
+from castwise.conformance.recorder import AUGMENTED_OPERATORS
 from castwise.engine.ask import question_in
 from castwise.engine.writes import rebinds
 from castwise.vocab.ops import OPS
+from cell_files import read_cells
 
 CELLS = Path(__file__).parents[2] / "conformance" / "cells"
 # Dialects in which x += y means x = x + y for every op, and those with no other in-place form.

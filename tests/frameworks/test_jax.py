@@ -9,7 +9,8 @@ import pytest
 import castwise as cw
 from asking import result
 from castwise.conformance.questions import GridQuestion
-from castwise.conformance.recorder import ask, find_recorder
+from castwise.conformance.recorder import ask
+from castwise.conformance.recorders import find_recorder
 from castwise.engine.ask import answer, question_in
 
 MODES = ("jax", "jax:x64", "jax:strict", "jax:strict-x32", "jax:explicit-x64")

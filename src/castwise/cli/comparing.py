@@ -380,7 +380,7 @@ class _Asking(NamedTuple):
 def _verify_through(dialect: str, asking: _Asking, as_json: bool, html_file: Path | None) -> int:
     from castwise.catalog.dialects import dialect_named
     from castwise.comparing.verify import compare_through, prepared, recorder_of_values
-    from castwise.conformance.through import questions_through, sampled
+    from castwise.conformance.transformations import questions_through, sampled
     from castwise.progress import progress
     from castwise.report.verify import through_html, through_json, through_text
 

@@ -29,14 +29,13 @@ from castwise.conformance.programs import (
     Step,
     arguments,
     expression,
-    find_speaker,
     made,
     numbers_text,
     program,
     signature,
-    spoken_frameworks,
     statement,
 )
+from castwise.conformance.recorders import find_speaker, program_frameworks
 from castwise.conformance.values import CAST as ASTYPE
 from castwise.conformance.values import Held, agrees, numpy_held
 from castwise.errors import UsageError
@@ -455,7 +454,7 @@ def speaker_for(dialect: Dialect) -> Framework:
     Raises UsageError where it is not installed, or none has the dialect.
     """
     recorder_for(dialect)  # which says what is missing
-    known = spoken_frameworks()
+    known = program_frameworks()
     if dialect.framework not in known:
         raise UsageError(
             f"no programs run in {dialect.framework}, only in {', '.join(known)}: "

@@ -10,25 +10,23 @@ from typing import NamedTuple
 
 from castwise.catalog.dialects import nearest_named, to_dialect
 from castwise.conformance.differences import difference_at
-from castwise.conformance.dtype_lists import dtypes_taken
-from castwise.conformance.programs import Framework, find_speaker
+from castwise.conformance.programs import Framework
 from castwise.conformance.questions import GridQuestion
-from castwise.conformance.recorder import (
-    Cell,
-    Recorder,
-    cells,
+from castwise.conformance.recorder import Cell, Recorder, cells, dtypes_taken
+from castwise.conformance.recorders import (
     find_recorder,
+    find_speaker,
+    find_transformation,
     find_value_recorder,
     recorded_dialects,
 )
-from castwise.conformance.through import (
+from castwise.conformance.transformations import (
     FAILED,
     Through,
     Transformation,
     UnsupportedError,
     ValuesAsked,
     asked_through,
-    find_transformation,
     imports_of,
     is_result,
     reproduction,

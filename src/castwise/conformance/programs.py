@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import CodeType, EllipsisType
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from castwise.conformance.questions import (
     BINARY,
@@ -27,13 +27,7 @@ from castwise.conformance.questions import (
     read_literal,
     words,
 )
-from castwise.conformance.recorder import (
-    AUGMENTED_OPERATORS,
-    Header,
-    Recorder,
-    frameworks,
-    recorder_file,
-)
+from castwise.conformance.recorder import AUGMENTED_OPERATORS, Header, Recorder
 from castwise.conformance.values import Held, edges, number, numpy_held, ordinary
 from castwise.vocab.notation import NO_KERNEL
 from castwise.vocab.ops import OPS
@@ -385,22 +379,6 @@ def _imported(prelude: str) -> dict[str, Any]:
     names: dict[str, Any] = {}
     exec(prelude, names)
     return names
-
-
-def spoken_frameworks() -> tuple[str, ...]:
-    """The frameworks in which programs can run, installed or not."""
-    return tuple(name for name in frameworks() if hasattr(recorder_file(name), "speaker"))
-
-
-def find_speaker(framework: str, mode: str = "") -> Framework:
-    """The speaker of a framework in a mode.
-
-    Raises ImportError where it is not installed, ValueError where no programs run in it.
-    """
-    known = spoken_frameworks()
-    if framework not in known:
-        raise ValueError(f"no programs run in {framework!r}, only in {', '.join(known)}.")
-    return cast(Framework, recorder_file(framework).speaker(mode))
 
 
 _STEPS = 14

@@ -1,28 +1,31 @@
-"""What a recorder is, and how its framework's answers become cells, in memory and on disk."""
+"""What a recorder is, how its framework's answers become cells, and what recorders share.
+
+A recorder is what knows one framework: the files in `recorders` each have one.
+"""
 
 from __future__ import annotations
 
 import functools
-import gzip
 import importlib
 import importlib.metadata
-import json
 import operator
-import pkgutil
 import platform
-import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import reduce
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol
 
-from castwise.conformance import recorders
-from castwise.conformance.questions import JOINS, OPS, GridQuestion, Operands, Scope, questions
-from castwise.conformance.values import CAST, Held, read_held, value_questions
-from castwise.vocab.architecture import architecture
-from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE
+from castwise.conformance.questions import (
+    JOINS,
+    OPS,
+    SELECTIONS,
+    GridQuestion,
+    Operands,
+    Scope,
+    questions,
+)
+from castwise.conformance.values import Held
+from castwise.vocab.notation import NO_KERNEL, REFUSED
 from castwise.vocab.ops import LAYERS
 
 Header = dict[str, str]
@@ -83,51 +86,41 @@ class Recorder(Protocol):
         """The answer an error amounts to, or None where it is not about dtypes or values."""
 
 
-def frameworks() -> tuple[str, ...]:
-    """The names of the frameworks there is a recorder for, installed or not."""
-    return tuple(f.name.replace("_", "-") for f in pkgutil.iter_modules(recorders.__path__))
+class ValueRecorder(Protocol):
+    """A framework that can be asked what it computes.
 
-
-def find_recorder(framework: str, mode: str = "") -> Recorder:
-    """The recorder of a framework in a mode such as "default_float=float64".
-
-    Raises ImportError where the framework is not installed, ValueError where there is no
-    recorder for it.
+    A value cell is in a cell file like any other, but its operands and its answer show what they
+    hold. A call that a framework refuses for its dtypes gives none: the other cells tell that.
     """
-    recorder = cast(Recorder, _recorder_class(framework)(mode))
-    recorder.scope = recorder.scope.without(_lacking(recorder))
-    return recorder
 
+    name: str
+    dialect: str
+    scope: Scope
+    dtypes: tuple[str, ...]  # of the operands it is asked with
 
-def _lacking(recorder: Recorder) -> set[str]:
-    """The dtypes that a recorder asks about and the installed version does not have."""
-    lacking = set()
-    with recorder.session():
-        for dtype in (*recorder.scope.dtypes, *recorder.scope.rare):
-            try:
-                recorder.make(f"{dtype}[3]")
-            except Exception:  # an attribute, a type or a value that is not there
-                lacking.add(dtype)
-    return lacking
+    def versions(self) -> Header:
+        """The versions the answers depend on."""
 
+    def session(self) -> AbstractContextManager[None]:
+        """The settings the questions are asked under, undone at its end."""
 
-def recorded_dialects(framework: str) -> tuple[str, ...]:
-    """The dialects a framework can be asked about, which need not be installed for this.
+    def hold(self, held: Held) -> Any:
+        """The live operand that holds these values."""
 
-    Raises ValueError where there is no recorder for it.
-    """
-    return cast("tuple[str, ...]", _recorder_class(framework).dialects)
+    def cast(self, array: Any, dtype: str) -> Any:
+        """The array in another dtype, as an explicit cast gives it."""
 
+    def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        """What the framework returns; its errors pass through."""
 
-def _recorder_class(framework: str) -> Any:
-    if framework not in frameworks():
-        raise ValueError(f"no recorder for {framework!r}; there are {', '.join(frameworks())}.")
-    return recorder_file(framework).recorder
+    def held_by(self, result: Any) -> Held | None:
+        """What a result holds, or None where the framework did not answer in its own arrays."""
 
+    def is_division_by_zero(self, error: Exception) -> bool:
+        """Whether an error says that an integer was divided by zero."""
 
-def recorder_file(framework: str) -> Any:
-    """The module that asks a framework; it imports the framework only when it asks."""
-    return importlib.import_module(f"{recorders.__name__}.{framework.replace('-', '_')}")
+    def classify(self, error: Exception) -> str | None:
+        """The answer an error amounts to, or None where it is not about dtypes or values."""
 
 
 def versions_of(version: str, *packages: str) -> Header:
@@ -164,6 +157,30 @@ def answer_or_why_not(
     return NoAnswer(*why) if answer is None else answer
 
 
+# What tells whether a dtype is taken: the first that a framework has.
+_TELLING = ("promote_types", "result_type", "can_cast", "where")
+
+
+def dtypes_taken(recorder: Recorder, names: Iterable[str]) -> tuple[str, ...]:
+    """Those of some dtypes that the framework has operands of and promotes with themselves.
+
+    Where only an op can tell, one it has no kernel for is a dtype that is stored and no more.
+    """
+    telling = next((op for op in _TELLING if op in recorder.scope.forms), None)
+    if telling is None:
+        return ()
+    with recorder.session():
+        return tuple(name for name in names if _is_taken(recorder, telling, name))
+
+
+def _is_taken(recorder: Recorder, op: str, name: str) -> bool:
+    array = f"{name}[3]"
+    operands = ("bool[3]", array, array) if op in SELECTIONS else (array, array)
+    answer = ask(recorder, GridQuestion(op, "function", operands))
+    is_run = op not in SELECTIONS or not (answer or "").startswith(NO_KERNEL)
+    return answer is not None and not answer.startswith(REFUSED) and is_run
+
+
 def cells(
     recorder: Recorder,
     ops: Iterable[str] | None = None,
@@ -186,72 +203,6 @@ def cells(
 def count(recorder: Recorder, ops: Iterable[str] | None = None) -> int:
     """How many questions `cells` will ask."""
     return sum(1 for _ in questions(recorder.scope, ops))
-
-
-def header(recorder: Recorder) -> Header:
-    """The first line of a cell file: what was asked, and where."""
-    return {"dialect": recorder.dialect, "framework": recorder.name, **recorder.versions()}
-
-
-def header_of_both(before: Header, now: Header) -> Header | None:
-    """The header of cells of two recordings; None where they are of different versions.
-
-    The last number of Python's makes no difference to a framework, so both are named. Not every
-    machine that can run an old framework has the same one.
-
-    >>> header_of_both({"version": "2", "python": "3.10.13"}, {"version": "2", "python": "3.10.9"})
-    {'version': '2', 'python': '3.10.9 3.10.13'}
-    """
-    pythons = {*before.get("python", "").split(), *now.get("python", "").split()}
-    if len({python.rpartition(".")[0] for python in pythons}) > 1:
-        return None
-    listed = " ".join(sorted(pythons, key=lambda python: int(python.rpartition(".")[2])))
-    joint = {**now, "python": listed} if pythons else now
-    return joint if {**before, "python": listed} == {**now, "python": listed} else None
-
-
-def write_cells(path: Path, header: Header, recorded: Iterable[Cell]) -> None:
-    """Writes a cell file; equal cells give equal bytes."""
-    lines = [f"# {json.dumps(header)}"]
-    lines += sorted("\t".join((c.op, c.form, ";".join(c.operands), c.answer)) for c in recorded)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_packed(path, "".join(f"{line}\n" for line in lines))
-
-
-def write_packed(path: Path, text: str) -> None:
-    """Writes a compressed file; equal text gives equal bytes."""
-    # The name and the time, which gzip would store, are left out.
-    with path.open("wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
-        packed.write(text.encode())
-
-
-def read_header(path: Path) -> Header:
-    """The header of a cell file."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return cast(Header, json.loads(file.readline().removeprefix("# ")))
-
-
-def read_counts(path: Path) -> Counter[str]:
-    """How many cells a cell file has of each op."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        next(file)  # the header
-        return Counter(line.partition("\t")[0] for line in file)
-
-
-def read_cells(path: Path) -> tuple[Header, list[Cell]]:
-    """The header and the cells of a cell file.
-
-    There are hundreds of thousands of cells, and few words in them: each is held once.
-    """
-    word, operands = sys.intern, functools.cache(lambda text: tuple(map(word, text.split(";"))))
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        first = json.loads(file.readline().removeprefix("# "))
-        rows = (line.rstrip("\n").split("\t") for line in file)
-        recorded = [
-            Cell(word(op), word(form), operands(ops), word(answer))
-            for op, form, ops, answer in rows
-        ]
-    return first, recorded
 
 
 # The calls that look the same in every framework: Python's operators, and questions on dtypes.
@@ -407,99 +358,3 @@ def _at(rooms: Rooms, path: str) -> Any:
         return getattr(rooms[room], name, None)
     root, *parts = path.split(".")
     return reduce(lambda found, part: getattr(found, part, None), parts, rooms[root])
-
-
-# What a recorder of values is, and how a framework's results become value cells.
-#
-# A value cell is in a cell file like any other, but its operands and its answer show what
-# they hold. A call that a framework refuses for its dtypes gives none: the other cells tell that.
-
-ZERO_DIVISION = "!zero"  # it raised, since an integer was divided by zero
-
-
-class ValueRecorder(Protocol):
-    """A framework that can be asked what it computes."""
-
-    name: str
-    dialect: str
-    scope: Scope
-    dtypes: tuple[str, ...]  # of the operands it is asked with
-
-    def versions(self) -> Header:
-        """The versions the answers depend on."""
-
-    def session(self) -> AbstractContextManager[None]:
-        """The settings the questions are asked under, undone at its end."""
-
-    def hold(self, held: Held) -> Any:
-        """The live operand that holds these values."""
-
-    def cast(self, array: Any, dtype: str) -> Any:
-        """The array in another dtype, as an explicit cast gives it."""
-
-    def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        """What the framework returns; its errors pass through."""
-
-    def held_by(self, result: Any) -> Held | None:
-        """What a result holds, or None where the framework did not answer in its own arrays."""
-
-    def is_division_by_zero(self, error: Exception) -> bool:
-        """Whether an error says that an integer was divided by zero."""
-
-    def classify(self, error: Exception) -> str | None:
-        """The answer an error amounts to, or None where it is not about dtypes or values."""
-
-
-def valued_frameworks() -> tuple[str, ...]:
-    """The frameworks whose values can be recorded, installed or not."""
-    return tuple(name for name in frameworks() if hasattr(recorder_file(name), "values_recorder"))
-
-
-def find_value_recorder(framework: str, mode: str = "") -> ValueRecorder:
-    """The recorder of a framework's values in a mode.
-
-    Raises ImportError where the framework is not installed, ValueError where none records it.
-    """
-    known = valued_frameworks()
-    if framework not in known:
-        raise ValueError(f"no values are recorded of {framework!r}, only of {', '.join(known)}.")
-    return cast(ValueRecorder, recorder_file(framework).values_recorder(mode))
-
-
-def value_header(recorder: ValueRecorder) -> Header:
-    """The first line of the file: what was asked, and where; processors differ in casts."""
-    machine = {"machine": architecture()}
-    return {
-        "dialect": recorder.dialect, "framework": recorder.name, **recorder.versions(), **machine
-    }  # fmt: skip
-
-
-def ask_values(recorder: ValueRecorder, question: GridQuestion) -> str | None:
-    """What the framework computes, or None where it refuses or fails for another reason."""
-    try:
-        operands = [recorder.hold(read_held(notation)) for notation in question.operands]
-        if question.op == CAST:
-            result = recorder.cast(operands[0], question.form.removeprefix("to="))
-        else:
-            result = recorder.compute(question.op, question.form, operands)
-    except Exception as error:  # whatever a framework raises is an answer to judge
-        if recorder.is_division_by_zero(error):
-            return ZERO_DIVISION
-        return OUT_OF_RANGE if recorder.classify(error) == OUT_OF_RANGE else None
-    held = recorder.held_by(result)
-    return None if held is None else str(held)
-
-
-def value_cells(
-    recorder: ValueRecorder,
-    ops: Iterable[str] | None = None,
-    on_question: Callable[[GridQuestion], object] | None = None,
-) -> Iterator[Cell]:
-    """Asks every question on values and yields those that have an answer."""
-    with recorder.session():
-        for question in value_questions(recorder.scope.forms, recorder.dtypes, ops):
-            if on_question is not None:
-                on_question(question)
-            answer = ask_values(recorder, question)
-            if answer is not None:
-                yield Cell(*question, answer)

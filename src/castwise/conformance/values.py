@@ -186,6 +186,7 @@ _NOT_ASKED = words(
 BINARY = (*(op for op in GRID_BINARY if op not in _NOT_ASKED), "isclose")
 PRODUCTS = words("dot matmul")
 TERNARY = words("where clamp lerp addcmul")
+ZERO_DIVISION = "!zero"  # an answer: it raised, since an integer was divided by zero
 CAST = "astype"  # an explicit cast, whose form `to=int8` names the dtype; no op of the vocabulary
 OPS = (*BINARY, *LOSSES, *PRODUCTS, *TERNARY, *JOINS, *UNARY, *REDUCTIONS, CAST)
 

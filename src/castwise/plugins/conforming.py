@@ -19,7 +19,7 @@ from castwise.comparing.verify import (
     prepared,
 )
 from castwise.conformance.recorder import Recorder
-from castwise.conformance.through import Transformation, questions_through
+from castwise.conformance.transformations import Transformation, questions_through
 from castwise.report.verify import through_text
 
 Known = tuple[str, ...]  # a difference in a baseline: op, form, operands, both answers

@@ -13,7 +13,7 @@ from castwise.comparing.exported import ExportCheck, Origin, Output
 from castwise.comparing.programs import CauseGroup, Checked
 from castwise.comparing.verify import KINDS, Difference, Drift, ThroughComparison, Verification
 from castwise.conformance.recorder import Cell
-from castwise.conformance.through import FAILED
+from castwise.conformance.transformations import FAILED
 from castwise.conformance.values import Apart, first_apart, read_held, written
 from castwise.report.page import folded_html, page, paragraph, table_html
 from castwise.report.terminal import Paint, plain

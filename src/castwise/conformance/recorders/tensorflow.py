@@ -24,6 +24,7 @@ from castwise.conformance.programs import (
 from castwise.conformance.questions import (
     LITERALS,
     OPS,
+    GridQuestion,
     Scope,
     Spec,
     existing_forms,
@@ -42,6 +43,7 @@ from castwise.conformance.recorder import (
     of_sequence,
     versions_of,
 )
+from castwise.conformance.transformations import Function, Transformation
 from castwise.conformance.values import Held, numpy_held
 from castwise.frameworks.tensorflow import TENSORFLOW
 from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
@@ -325,3 +327,25 @@ class TensorflowSpeaker(RecordedSpeaker):
 
 
 speaker = TensorflowSpeaker
+
+
+# TensorFlow's graphs.
+
+_MANY = 100
+
+
+def _function() -> Transformation:
+    import tensorflow as tf
+
+    def run(function: Function, arrays: Sequence[Any]) -> Any:
+        return tf.function(lambda *x: function(*x), autograph=False)(*arrays)
+
+    def leaves_out(question: GridQuestion) -> bool:
+        return question.form == "inplace"  # a call would make a variable, which a graph may not
+
+    return Transformation(
+        "tf.function", run, "tf.function({f})({arrays})", "", _MANY, leaves_out=leaves_out
+    )
+
+
+TRANSFORMATIONS: dict[str, Callable[[], Transformation]] = {"tf.function": _function}

@@ -1,17 +1,18 @@
-"""Asks a framework, and asks it through a transformation: which answers differ?"""
+"""What is asked of a framework through a transformation, and what answers come of it.
+
+A transformation makes another function of a function: a compiler, an exporter, a tracer, a batcher,
+or arrays on several devices. The same calls are made in the framework and in what it makes of them.
+"""
 
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import groupby, islice
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from castwise.conformance import compilers
 from castwise.conformance.programs import Framework, Step, expression
 from castwise.conformance.questions import PLAIN, GridQuestion, Scope, questions, read_operand
 from castwise.conformance.recorder import (
@@ -21,7 +22,6 @@ from castwise.conformance.recorder import (
     Recorder,
     ValueRecorder,
     ask,
-    find_recorder,
 )
 from castwise.conformance.values import (
     CAST,
@@ -38,7 +38,7 @@ from castwise.errors import CastwiseError
 from castwise.vocab.notation import NO_KERNEL, REFUSED
 from castwise.vocab.ops import LAYERS
 
-# What a transformation is, and where it is found.
+# What a transformation is.
 
 Function = Callable[..., Any]  # of arrays; it returns one result, or a list of them
 TOGETHER = 64  # questions in one transformed function, where the transformation says nothing
@@ -95,42 +95,6 @@ def has_no_arrays(question: GridQuestion) -> bool:
     return not any(map(is_array, question.operands))
 
 
-def find_transformation(framework: str, name: str) -> Transformation:
-    """The transformation that a name means: one of the framework's own, such as torch.compile, or
-    `module:function`, a function that takes a function and returns one.
-
-    Raises ValueError for an unknown name, ImportError where a module is not there.
-    """
-    own = known_transformations(framework)
-    if name in own:
-        return own[name]()
-    module, colon, function = name.partition(":")
-    if not colon or not function.isidentifier():
-        listed = ", ".join(own) or "none"
-        raise ValueError(
-            f"unknown transformation {name!r}. {framework} has {listed}; your own is written as"
-            " module:function."
-        )
-    transform = getattr(importlib.import_module(module), function, None)
-    if not callable(transform):
-        raise ValueError(f"{module} has no function {function!r}.")
-    return Transformation(
-        name,
-        lambda f, arrays: transform(f)(*arrays),
-        f"{module}.{function}({{f}})({{arrays}})",
-        f"import {module}",
-    )
-
-
-def known_transformations(framework: str) -> dict[str, Callable[[], Transformation]]:
-    """The transformations of a framework by name. None of them is imported for this."""
-    stem = framework.replace("-", "_")
-    if stem not in [file.name for file in pkgutil.iter_modules(compilers.__path__)]:
-        return {}
-    module = importlib.import_module(f"{compilers.__name__}.{stem}")
-    return cast("dict[str, Callable[[], Transformation]]", module.TRANSFORMATIONS)
-
-
 FAILED = "fails"  # an answer: it raises something that is not about dtypes, "fails:CppCompileError"
 DECLARED = "declared"  # where a result says its dtype, beside the parts that have one
 # A function that fails is asked again in so many parts. With halves, torch.compile compiled 1,020
@@ -149,7 +113,7 @@ class Through(NamedTuple):
     dtypes: tuple[tuple[str, str], ...] = ()
 
 
-def scope_through(scope: Scope) -> Scope:
+def _scope_through(scope: Scope) -> Scope:
     """The questions that are asked through a transformation: arrays, 0-d arrays and Python numbers
     of each kind. It does not see lists, NumPy's arrays and destinations, but what becomes of
     them."""
@@ -171,8 +135,9 @@ def questions_through(
     recorder: Recorder, ops: Iterable[str] | None = None, most: int | None = None
 ) -> list[GridQuestion]:
     """The questions to ask; of each op and form at most so many."""
-    asked = questions(scope_through(recorder.scope), ops)
-    return sampled((q for q in asked if not _has_lists(q)), most)
+    asked = questions(_scope_through(recorder.scope), ops)
+    without_lists = (q for q in asked if not any(o.startswith("[") for o in q.operands))
+    return sampled(without_lists, most)
 
 
 def sampled(asked: Iterable[GridQuestion], most: int | None = None) -> list[GridQuestion]:
@@ -199,10 +164,6 @@ def asked_through(
                 if on_question is not None:
                     on_question(found.question)
                 yield found
-
-
-def _has_lists(question: GridQuestion) -> bool:
-    return any(operand.startswith("[") for operand in question.operands)
 
 
 class _Asker:
@@ -272,7 +233,7 @@ class _Asker:
     def _failed(self, question: GridQuestion, plain: str, error: Exception) -> Through:
         """The answer that an error amounts to, with what it says."""
         said = error.__cause__ if isinstance(error, NoKernelError) else error
-        return Through(question, plain, self._told(error), _line(said or error))
+        return Through(question, plain, self._error_answer(error), _line(said or error))
 
     def _run(self, asked: Sequence[GridQuestion]) -> Sequence[Any]:
         """The results of a transformed function that makes all the calls."""
@@ -285,9 +246,10 @@ class _Asker:
         if not self._transformation.is_apart:
             return _calling(self._recorder, self._make, asked), arrays
         mode = self._recorder.dialect.partition(":")[2]
-        return functools.partial(called_apart, self._recorder.name, mode, tuple(asked)), arrays
+        kind = type(self._recorder)
+        return functools.partial(_called_apart, kind, mode, tuple(asked)), arrays
 
-    def _told(self, error: Exception) -> str:
+    def _error_answer(self, error: Exception) -> str:
         """The answer that an error amounts to: a refusal, or that it fails for another reason.
 
         Compilers wrap what the framework raised, so that its cause may tell.
@@ -303,17 +265,19 @@ class _Asker:
         return NO_KERNEL if lacks_kernel(error) else self._recorder.classify(error)
 
 
-def called_apart(
-    framework: str, mode: str, asked: Sequence[GridQuestion], *arrays: Any
+def _called_apart(
+    kind: type[Recorder], mode: str, asked: Sequence[GridQuestion], *arrays: Any
 ) -> list[Any]:
     """Makes the calls in another process than the one that asks, under the same settings."""
-    recorder = _recorder_here(framework, mode)
+    recorder = _recorder_here(kind, mode)
     with recorder.session():
         results: list[Any] = _calling(recorder, recorder.make, asked)(*arrays)
         return results
 
 
-_recorder_here = functools.cache(find_recorder)
+@functools.cache
+def _recorder_here(kind: Callable[[str], Recorder], mode: str) -> Recorder:
+    return kind(mode)
 
 
 def _calling(

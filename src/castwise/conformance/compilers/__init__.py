@@ -1,1 +1,0 @@
-"""The transformations of each framework, a file each, found by its name."""
