@@ -27,8 +27,6 @@ STILL = {
     "castwise.arrays.backend",
     "castwise.arrays.library",
     "castwise.auditing.hook",
-    "castwise.conformance.recorder",
-    "castwise.conformance.through",
 }
 NAMESPACE = "__array_namespace__"  # the standard wants it to return a module built on Tensor
 
@@ -156,7 +154,7 @@ def test_a_loop_by_text_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 # Texts that only a run tells. None of them names a module of castwise.
 UNREAD = {
     "castwise.vocab.spellings": "the module of a framework's dtypes",
-    "castwise.conformance.through": "the module of a transformation, such as jax.vmap",
+    "castwise.conformance.recorders": "the module of a transformation, such as jax.vmap",
 }
 
 
