@@ -1,200 +1,62 @@
-"""compile: traces a function once per signature, then runs it as a graph."""
+"""compile: traces a function once per signature, then runs it as a graph.
+
+`compile` comes first, then the compiled function. Below them are the signatures of calls, and
+traces in which numbers stay arguments.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MethodType
 from typing import Any, TypeVar, cast
 
 from castwise.arrays import fast_path
-from castwise.arrays.calls import common_dialect
+from castwise.arrays.calls import Arguments, TracedNumber, common_dialect
 from castwise.arrays.tensor import Tensor, asarray
 from castwise.arrays.variable import Variable
 from castwise.catalog.dialects import process_default, to_dialect
 from castwise.graph.graph import Graph
 from castwise.graph.passes import simplify
-from castwise.graph.plan import OtherNumbersError
-from castwise.graph.program import Slot, filled, sequence_like
+from castwise.graph.plan import Numbers, OtherNumbersError
+from castwise.graph.program import Node, Slot, filled, rebuilt, sequence_like
 from castwise.graph.run import Ready, is_as_traced
-from castwise.graph.trace import Variant, trace, traced
+from castwise.graph.trace import trace
 from castwise.rules.dialect import Dialect
-from castwise.vocab.operands import Operand, array_operand, value_class
-
-# Calls of a compiled function: the arrays and numbers in them, and a key for the rest.
-
-# Numbers of these types are arguments of the graph. A bool is not: there are only two, and a
-# function may ask `flag is True`, which cannot be traced.
-NUMBERS = frozenset({int, float, complex})
-_ANY_NUMBER = (bool, int, float, complex)
-_slot = functools.cache(Slot)
-
-
-def read(value: Any, key: list[object], leaves: list[Any]) -> Any:
-    """The argument with a slot for each array and number in it, which are added to `leaves`.
-
-    All that tells two calls apart is added to `key`, except for the values of the numbers.
-    """
-    kind = type(value)
-    if kind is Tensor:
-        key += (value._kind, value._array.shape)
-    elif kind in NUMBERS:
-        key.append(kind)
-    elif isinstance(value, Tensor) or (hasattr(value, "dtype") and hasattr(value, "shape")):
-        value = value if isinstance(value, Tensor) else asarray(value)
-        if type(value) is not Tensor:
-            key.append(type(value))
-        key += (value._kind, value._array.shape)
-    elif isinstance(value, (list, tuple)):
-        key += (kind, len(value))
-        return sequence_like(value, [read(part, key, leaves) for part in value])
-    elif isinstance(value, dict):
-        key += (kind, len(value), *map(static_key, value))
-        return {name: read(part, key, leaves) for name, part in value.items()}
-    else:
-        key.append(static_key(value))
-        return value
-    leaves.append(value)
-    return _slot(len(leaves) - 1)
-
-
-def static_key(part: Any) -> object:
-    """The key of what is not traced; numbers as text, because 0.0 and -0.0 are equal."""
-    if isinstance(part, (list, tuple)):
-        return (type(part), *map(static_key, part))
-    if isinstance(part, dict):
-        return (dict, *map(static_key, part.items()))
-    if isinstance(part, _ANY_NUMBER):
-        return (type(part), repr(part))
-    return (type(part), part if isinstance(part, Hashable) else _ByIdentity(part))
-
-
-class _ByIdentity:
-    """An unhashable object, compared by identity."""
-
-    def __init__(self, thing: object) -> None:
-        self.thing = thing
-
-    def __hash__(self) -> int:
-        return id(self.thing)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByIdentity) and other.thing is self.thing
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Signature:
-    """What calls have in common that share their graphs: parameters whose arrays and numbers are
-    slots, in the order of the parameters, and the names of these."""
-
-    key: tuple[object, ...]
-    dialect: Dialect
-    parameters: dict[str, Any]
-    names: tuple[str, ...]
-    numbers: tuple[int, ...]  # which slots are numbers
-    arrays: tuple[int, ...]  # which are arrays
-
-    def number_key(self, leaves: Sequence[Any], read: frozenset[int]) -> tuple[object, ...]:
-        """The part of the key that depends on numbers: the class of each, and the value of those
-        that the function reads."""
-        if not read:
-            return tuple([value_class(leaves[slot]) for slot in self.numbers])
-        return tuple(
-            [
-                _exact(leaves[slot]) if place in read else value_class(leaves[slot])
-                for place, slot in enumerate(self.numbers)
-            ]
-        )
-
-
-def _exact(number: Any) -> object:
-    """A number as a key: as text where it equals another number, or not even itself."""
-    return number if number == number and number and type(number) is not complex else repr(number)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Call:
-    """How calls of one form fill the slots of their signature."""
-
-    order: tuple[int, ...] | None  # None: as they come
-    defaults: tuple[Any, ...]  # arrays and numbers that the call leaves out
-
-    def arranged(self, leaves: list[Any]) -> list[Any]:
-        """The arrays and numbers of a call, in the order of the parameters."""
-        if self.order is None:
-            return leaves
-        leaves += self.defaults
-        return [leaves[n] for n in self.order]
-
-
-def bound(
-    parameters: inspect.Signature, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> tuple[Call, dict[str, Any], list[str], list[Any]]:
-    """How a call fills its slots, its parameters with slots, the names of these and their values.
-
-    Raises TypeError if the function does not take these arguments.
-    """
-    leaves: list[Any] = []
-    placed = [read(argument, [], leaves) for argument in arguments]
-    named = {name: read(argument, [], leaves) for name, argument in keywords.items()}
-    given = parameters.bind(*placed, **named)
-    own, count = {*given.arguments}, len(leaves)
-    given.apply_defaults()
-    found = {
-        name: part if name in own else read(part, [], leaves)
-        for name, part in given.arguments.items()
-    }
-    slots = [(name, n) for top, part in found.items() for name, n in _named(top, part)]
-    order = tuple([n for _, n in slots])
-    renumbered = {n: _slot(place) for place, n in enumerate(order)}
-    is_plain = order == tuple(range(count))
-    call = Call(None if is_plain else order, tuple(leaves[count:]))
-    canonical = {
-        name: filled(part, [renumbered[n] for n in range(len(leaves))])
-        for name, part in found.items()
-    }
-    return call, canonical, [name for name, _ in slots], [leaves[n] for n in order]
-
-
-def _named(name: str, part: Any) -> Iterator[tuple[str, int]]:
-    """The slots in a parameter, each with a name of its own."""
-    if isinstance(part, Slot):
-        yield name, part.number
-    elif isinstance(part, (list, tuple)):
-        for n, inner in enumerate(part):
-            yield from _named(f"{name}_{n}", inner)
-    elif isinstance(part, dict):
-        for key, inner in part.items():
-            yield from _named(f"{name}_{key}", inner)
-
-
-def signature_of(
-    dialect: Dialect, parameters: dict[str, Any], names: list[str], leaves: list[Any]
-) -> Signature:
-    """The signature of parameters whose slots have these values."""
-    keys = [
-        (isinstance(leaf, Variable), tensor_spec(leaf)) if isinstance(leaf, Tensor) else type(leaf)
-        for leaf in leaves
-    ]
-    return Signature(
-        (dialect, *map(static_key, parameters.items()), *keys),
-        dialect,
-        parameters,
-        tuple(names),
-        tuple([n for n, leaf in enumerate(leaves) if not isinstance(leaf, Tensor)]),
-        tuple([n for n, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]),
-    )
-
-
-def tensor_spec(tensor: Tensor) -> Operand:
-    """The dtype and shape that a function is traced for."""
-    return array_operand(tensor.dtype, tensor.shape, is_weak=tensor.weak_type)
-
+from castwise.vocab.operands import Operand, Scalar, array_operand, value_class
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compile(fn: F | None = None, *, dialect: str | Dialect | None = None) -> F:
+    """Makes a function run as its simplified graph, traced once per signature.
+
+    Arrays may belong to any backend, and may be inside lists, tuples and dicts. Python ints, floats
+    and complex numbers may change from call to call: the signature has the value of one only if the
+    function reads it, as in `if factor > 1` or `axis=n`. All other arguments are part of the
+    signature. Each call reads and writes variables, and other tensors that the function writes to.
+    Anything else that the function reads, for example from `self`, keeps the value it had when the
+    signature was traced.
+
+    >>> from castwise import asarray
+    >>> @compile(dialect="torch")
+    ... def scaled(x, factor):
+    ...     return x * factor
+    >>> scaled(asarray([1, 2], dtype="int32"), 0.5)
+    Tensor([0.5, 1. ], dtype=float32, dialect=torch, backend=numpy)
+
+    Raises the same errors as trace, when a signature is new.
+    """
+    if fn is None:
+        return cast(F, functools.partial(compile, dialect=dialect))
+    return cast(F, Compiled(fn, dialect))
+
+
+# The compiled function, which keeps its graphs.
+
 _MOST_GRAPHS = 256  # per function; the oldest is dropped
 _MOST_CALLS = 1024  # forms of calls per function
 _NO_NUMBERS: tuple[Any, ...] = ()
@@ -215,7 +77,7 @@ class _Known:
     __slots__ = ("call", "key", "reads", "ready", "signature")
 
     def __init__(
-        self, key: tuple[object, ...] | None, call: Call, signature: Signature, reads: _Reads
+        self, key: tuple[object, ...] | None, call: _Call, signature: _Signature, reads: _Reads
     ) -> None:
         self.key = key  # None: not only tensors and numbers, or in another order
         self.call, self.signature, self.reads = call, signature, reads
@@ -234,7 +96,7 @@ class Compiled:
         # Of calls with tensors and numbers alone, in the order of the parameters: a function of
         # their arrays and numbers, which gives NotImplemented if it is not for these numbers.
         self._direct: dict[tuple[object, ...], Callable[[list[Any]], Any]] = {}
-        self._variants: dict[tuple[object, ...], list[Variant]] = {}
+        self._variants: dict[tuple[object, ...], list[_Variant]] = {}
         self._reads: dict[tuple[object, ...], _Reads] = {}  # by signature
 
     @property
@@ -263,7 +125,7 @@ class Compiled:
                 given.append(array)
                 key.append(argument._kind)
                 key.append(array.shape)
-            elif kind in NUMBERS:
+            elif kind in _NUMBERS:
                 given.append(argument)
                 key.append(kind)
             else:
@@ -281,10 +143,10 @@ class Compiled:
         key: list[object] = [fast_path.context(), *process_default]
         leaves: list[Any] = []
         for argument in arguments:
-            read(argument, key, leaves)
+            _with_slots(argument, key, leaves)
         for name, argument in keywords.items():
             key.append(name)
-            read(argument, key, leaves)
+            _with_slots(argument, key, leaves)
         known = self._known.get(tuple(key))
         if known is None:
             known = self._new_form(tuple(key), arguments, keywords)
@@ -293,12 +155,12 @@ class Compiled:
     def _new_form(
         self, key: tuple[object, ...], arguments: tuple[Any, ...], keywords: dict[str, Any]
     ) -> _Known:
-        call, parameters, names, leaves = bound(self._parameters, arguments, keywords)
+        call, parameters, names, leaves = _bound(self._parameters, arguments, keywords)
         kinds = [leaf._kind for leaf in leaves if isinstance(leaf, Tensor)]
         dialect = common_dialect(kinds) if self._dialect is None else to_dialect(self._dialect)
-        is_plain = all(type(a) is Tensor or type(a) in NUMBERS for a in arguments)
+        is_plain = all(type(a) is Tensor or type(a) in _NUMBERS for a in arguments)
         own_key = key if is_plain and not keywords and call.order is None else None
-        signature = signature_of(dialect, parameters, names, leaves)
+        signature = _signature(dialect, parameters, names, leaves)
         known = _Known(own_key, call, signature, self._reads.setdefault(signature.key, _Reads()))
         with self._lock:
             if len(self._known) >= _MOST_CALLS:
@@ -338,7 +200,7 @@ class Compiled:
                 return ready.run(tensors, numbers)
             except OtherNumbersError:
                 continue
-        variant = traced(functools.partial(self._trace, signature, leaves), numbers, seen)
+        variant = _number_variant(functools.partial(self._trace, signature, leaves), numbers, seen)
         if variant.read != seen:
             self._forget(signature)
             known.reads.places = variant.read
@@ -372,13 +234,13 @@ class Compiled:
 
         return run
 
-    def _forget(self, signature: Signature) -> None:
+    def _forget(self, signature: _Signature) -> None:
         """Drops the graphs of a signature, because the function reads more of its numbers."""
         with self._lock:
             for key in [key for key in self._variants if key[0] == signature.key]:
                 del self._variants[key]
 
-    def _keep(self, key: tuple[object, ...], variant: Variant) -> None:
+    def _keep(self, key: tuple[object, ...], variant: _Variant) -> None:
         with self._lock:
             while sum(map(len, self._variants.values())) >= _MOST_GRAPHS:
                 del self._variants[next(iter(self._variants))]
@@ -387,7 +249,7 @@ class Compiled:
                     known.ready.clear()
             self._variants.setdefault(key, []).append(variant)
 
-    def _trace(self, signature: Signature, leaves: list[Any], numbers: Sequence[Any]) -> Graph:
+    def _trace(self, signature: _Signature, leaves: list[Any], numbers: Sequence[Any]) -> Graph:
         """The simplified graph of the function for one signature and its numbers."""
         parameters, arrays = signature.parameters, signature.arrays
         values = list(leaves)
@@ -404,29 +266,253 @@ class Compiled:
         called.__name__ = getattr(self._fn, "__name__", "compiled")
         called.__wrapped__ = self._fn  # type: ignore[attr-defined]  # where state has its names
         specs = {signature.names[n]: leaves[n] for n in arrays}
-        specs = {n: t if isinstance(t, Variable) else tensor_spec(t) for n, t in specs.items()}
+        specs = {n: t if isinstance(t, Variable) else _tensor_spec(t) for n, t in specs.items()}
         return simplify(trace(called, dialect=signature.dialect, **specs)).graph
 
 
-def compile(fn: F | None = None, *, dialect: str | Dialect | None = None) -> F:
-    """Makes a function run as its simplified graph, traced once per signature.
+# Calls of a compiled function: the arrays and numbers in them, and a key for the rest.
 
-    Arrays may belong to any backend, and may be inside lists, tuples and dicts. Python ints, floats
-    and complex numbers may change from call to call: the signature has the value of one only if the
-    function reads it, as in `if factor > 1` or `axis=n`. All other arguments are part of the
-    signature. Each call reads and writes variables, and other tensors that the function writes to.
-    Anything else that the function reads, for example from `self`, keeps the value it had when the
-    signature was traced.
+# Numbers of these types are arguments of the graph. A bool is not: there are only two, and a
+# function may ask `flag is True`, which cannot be traced.
+_NUMBERS = frozenset({int, float, complex})
+_ANY_NUMBER = (bool, int, float, complex)
+_slot = functools.cache(Slot)
 
-    >>> from castwise import asarray
-    >>> @compile(dialect="torch")
-    ... def scaled(x, factor):
-    ...     return x * factor
-    >>> scaled(asarray([1, 2], dtype="int32"), 0.5)
-    Tensor([0.5, 1. ], dtype=float32, dialect=torch, backend=numpy)
 
-    Raises the same errors as trace, when a signature is new.
+def _with_slots(value: Any, key: list[object], leaves: list[Any]) -> Any:
+    """The argument with a slot for each array and number in it, which are added to `leaves`.
+
+    All that tells two calls apart is added to `key`, except for the values of the numbers.
     """
-    if fn is None:
-        return cast(F, functools.partial(compile, dialect=dialect))
-    return cast(F, Compiled(fn, dialect))
+    kind = type(value)
+    if kind is Tensor:
+        key += (value._kind, value._array.shape)
+    elif kind in _NUMBERS:
+        key.append(kind)
+    elif isinstance(value, Tensor) or (hasattr(value, "dtype") and hasattr(value, "shape")):
+        value = value if isinstance(value, Tensor) else asarray(value)
+        if type(value) is not Tensor:
+            key.append(type(value))
+        key += (value._kind, value._array.shape)
+    elif isinstance(value, (list, tuple)):
+        key += (kind, len(value))
+        return sequence_like(value, [_with_slots(part, key, leaves) for part in value])
+    elif isinstance(value, dict):
+        key += (kind, len(value), *map(_static_key, value))
+        return {name: _with_slots(part, key, leaves) for name, part in value.items()}
+    else:
+        key.append(_static_key(value))
+        return value
+    leaves.append(value)
+    return _slot(len(leaves) - 1)
+
+
+def _static_key(part: Any) -> object:
+    """The key of what is not traced; numbers as text, because 0.0 and -0.0 are equal."""
+    if isinstance(part, (list, tuple)):
+        return (type(part), *map(_static_key, part))
+    if isinstance(part, dict):
+        return (dict, *map(_static_key, part.items()))
+    if isinstance(part, _ANY_NUMBER):
+        return (type(part), repr(part))
+    return (type(part), part if isinstance(part, Hashable) else _ByIdentity(part))
+
+
+class _ByIdentity:
+    """An unhashable object, compared by identity."""
+
+    def __init__(self, thing: object) -> None:
+        self.thing = thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByIdentity) and other.thing is self.thing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Signature:
+    """What calls have in common that share their graphs: parameters whose arrays and numbers are
+    slots, in the order of the parameters, and the names of these."""
+
+    key: tuple[object, ...]
+    dialect: Dialect
+    parameters: dict[str, Any]
+    names: tuple[str, ...]
+    numbers: tuple[int, ...]  # which slots are numbers
+    arrays: tuple[int, ...]  # which are arrays
+
+    def number_key(self, leaves: Sequence[Any], read: frozenset[int]) -> tuple[object, ...]:
+        """The part of the key that depends on numbers: the class of each, and the value of those
+        that the function reads."""
+        if not read:
+            return tuple([value_class(leaves[slot]) for slot in self.numbers])
+        return tuple(
+            [
+                _number_key(leaves[slot]) if place in read else value_class(leaves[slot])
+                for place, slot in enumerate(self.numbers)
+            ]
+        )
+
+
+def _number_key(number: Any) -> object:
+    """A number as a key: as text where it equals another number, or not even itself."""
+    return number if number == number and number and type(number) is not complex else repr(number)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Call:
+    """How calls of one form fill the slots of their signature."""
+
+    order: tuple[int, ...] | None  # None: as they come
+    defaults: tuple[Any, ...]  # arrays and numbers that the call leaves out
+
+    def arranged(self, leaves: list[Any]) -> list[Any]:
+        """The arrays and numbers of a call, in the order of the parameters."""
+        if self.order is None:
+            return leaves
+        leaves += self.defaults
+        return [leaves[n] for n in self.order]
+
+
+def _bound(
+    parameters: inspect.Signature, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[_Call, dict[str, Any], list[str], list[Any]]:
+    """How a call fills its slots, its parameters with slots, the names of these and their values.
+
+    Raises TypeError if the function does not take these arguments.
+    """
+    leaves: list[Any] = []
+    placed = [_with_slots(argument, [], leaves) for argument in arguments]
+    named = {name: _with_slots(argument, [], leaves) for name, argument in keywords.items()}
+    given = parameters.bind(*placed, **named)
+    own, count = {*given.arguments}, len(leaves)
+    given.apply_defaults()
+    found = {
+        name: part if name in own else _with_slots(part, [], leaves)
+        for name, part in given.arguments.items()
+    }
+    slots = [(name, n) for top, part in found.items() for name, n in _slot_names(top, part)]
+    order = tuple([n for _, n in slots])
+    renumbered = {n: _slot(place) for place, n in enumerate(order)}
+    is_plain = order == tuple(range(count))
+    call = _Call(None if is_plain else order, tuple(leaves[count:]))
+    canonical = {
+        name: filled(part, [renumbered[n] for n in range(len(leaves))])
+        for name, part in found.items()
+    }
+    return call, canonical, [name for name, _ in slots], [leaves[n] for n in order]
+
+
+def _slot_names(name: str, part: Any) -> Iterator[tuple[str, int]]:
+    """The slots in a parameter, each with a name of its own."""
+    if isinstance(part, Slot):
+        yield name, part.number
+    elif isinstance(part, (list, tuple)):
+        for n, inner in enumerate(part):
+            yield from _slot_names(f"{name}_{n}", inner)
+    elif isinstance(part, dict):
+        for key, inner in part.items():
+            yield from _slot_names(f"{name}_{key}", inner)
+
+
+def _signature(
+    dialect: Dialect, parameters: dict[str, Any], names: list[str], leaves: list[Any]
+) -> _Signature:
+    """The signature of parameters whose slots have these values."""
+    keys = [
+        (isinstance(leaf, Variable), _tensor_spec(leaf)) if isinstance(leaf, Tensor) else type(leaf)
+        for leaf in leaves
+    ]
+    return _Signature(
+        (dialect, *map(_static_key, parameters.items()), *keys),
+        dialect,
+        parameters,
+        tuple(names),
+        tuple([n for n, leaf in enumerate(leaves) if not isinstance(leaf, Tensor)]),
+        tuple([n for n, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]),
+    )
+
+
+def _tensor_spec(tensor: Tensor) -> Operand:
+    """The dtype and shape that a function is traced for."""
+    return array_operand(tensor.dtype, tensor.shape, is_weak=tensor.weak_type)
+
+
+# Traces with number arguments: they stay arguments, unless the function reads their values.
+
+_Trace = Callable[[Sequence[Any]], Graph]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Variant:
+    """A graph, and the constants in it that are computed from number arguments. The graph itself
+    has the values that they had when it was traced."""
+
+    graph: Graph
+    numbers: Numbers
+    read: frozenset[int]  # the numbers whose values the function reads
+
+
+def _number_variant(traced: _Trace, numbers: Sequence[Scalar], read: frozenset[int]) -> _Variant:
+    """The graph that `traced` gives for numbers, some of which the function is known to read.
+
+    A trace in which it reads others is made again with their values. So is one that fails, because
+    not everything that takes a number takes a stand-in.
+    """
+    while True:
+        arguments = Arguments()
+        given = [
+            n if place in read else TracedNumber(n, arguments, frozenset({place}))
+            for place, n in enumerate(numbers)
+        ]
+        is_plain = len(read) == len(numbers)
+        try:
+            graph = traced(given)
+        except Exception:
+            if is_plain:
+                raise
+            read |= arguments.read or {*range(len(numbers))}
+            continue
+        finally:
+            arguments.is_open = False
+        found = arguments.read.union(*[n.places for n in _in_options(graph)])
+        if not found:
+            settled, nodes = _settled(graph)
+            return _Variant(settled, Numbers(len(numbers), nodes), read)
+        read |= found
+
+
+def _settled(graph: Graph) -> tuple[Graph, Mapping[Node, TracedNumber]]:
+    """The graph with the values of its numbers, and the constants that they are in."""
+    numbers: dict[Node, TracedNumber] = {}
+
+    def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
+        made = replace(node, inputs=inputs)
+        if type(node.value) is not TracedNumber:
+            return made
+        made = replace(made, value=node.value.traced_value)
+        numbers[made] = node.value
+        return made
+
+    if all(type(node.value) is not TracedNumber for node in graph.nodes):
+        return graph, {}
+    original = graph.traced and rebuilt(graph.traced, remade)
+    numbers.clear()
+    return replace(rebuilt(graph, remade), traced=original), numbers
+
+
+def _in_options(graph: Graph) -> Iterator[TracedNumber]:
+    """The stand-ins in the options of nodes, which a graph has as they are."""
+    waiting: list[Any] = [node.options for node in (graph.traced or graph).nodes]
+    while waiting:
+        option = waiting.pop()
+        if type(option) is TracedNumber:
+            yield option
+        elif isinstance(option, Mapping):
+            waiting.extend(option.values())
+        elif isinstance(option, (list, tuple)):
+            waiting.extend(option)
+        elif isinstance(option, slice):
+            waiting.extend((option.start, option.stop, option.step))

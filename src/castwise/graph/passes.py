@@ -1,6 +1,8 @@
-"""Fewer casts, the same values: a list of rewrite rules, each of which keeps every bit.
+"""Programs made from programs.
 
-No rule moves anything across a cast that may change a value.
+`simplify` removes casts, `redialect` tells what would change under another dialect, `preserve`
+keeps a program's values under another dialect, and `with_kernels_written_out` expands declared
+ops.
 """
 
 from __future__ import annotations
@@ -36,11 +38,12 @@ from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, array_operand
 from castwise.vocab.ops import known_op, op
 
-# Amounts of memory that may depend on symbolic sizes.
+# Fewer casts, the same values: a list of rewrite rules, each of which keeps every bit. No rule
+# moves anything across a cast that may change a value.
 
 
 class Amount:
-    """A sum of products of names and numbers: 24*n + 96."""
+    """An amount of memory that may depend on symbolic sizes: 24*n + 96."""
 
     __slots__ = ("_terms",)
 
@@ -69,16 +72,11 @@ class Amount:
     __repr__ = __str__
 
 
-def bytes_of(node: Node) -> Amount:
-    """The memory of a node's value."""
-    return Amount(size_terms(element_count((node.dtype.itemsize, *node.shape))))
-
-
-def cast_bytes(program: Program) -> Amount:
+def _cast_bytes(program: Program) -> Amount:
     """The bytes that the casts of a program write."""
     total: Terms = Terms()
     for node in program.casts:
-        total.update(bytes_of(node)._terms)
+        total.update(size_terms(element_count((node.dtype.itemsize, *node.shape))))
     return Amount(total)
 
 
@@ -171,7 +169,7 @@ class Simplification(Generic[P]):
     @property
     def bytes_saved(self) -> Amount:
         """The bytes that casts no longer write."""
-        return cast_bytes(self.before) - cast_bytes(self.graph)
+        return _cast_bytes(self.before) - _cast_bytes(self.graph)
 
     @property
     def summary(self) -> str:
@@ -371,24 +369,24 @@ def _asked(node: Node, question: Question) -> tuple[OpChange | None, Operand]:
     assert here is not None
     old = array_operand(node.dtype, node.shape)
     try:
-        there = decided(question)
+        there = _decided(question)
     except PromotionError as error:
         return OpChange(node, "refused", here, None, str(error)), old
-    seen = array_operand(result_under(node, there), node.shape, is_weak=there.is_weak)
+    seen = array_operand(_result_dtype(node, there), node.shape, is_weak=there.is_weak)
     if there.result is not here.result:
         return OpChange(node, "changes dtype", here, there), seen
     is_same = there.compute is here.compute and there.casts == here.casts
     return (None if is_same else OpChange(node, "needs a cast", here, there)), seen
 
 
-def result_under(node: Node, there: Decision) -> DType:
+def _result_dtype(node: Node, there: Decision) -> DType:
     """The dtype of a node under a decision: some functions have their own, such as fft."""
     if has_own_dtype(node.op):
         return result_dtype(node.op, there.compute, node.part)
     return there.result
 
 
-def decided(question: Question) -> Decision:
+def _decided(question: Question) -> Decision:
     """The decision; raises PromotionError also if the framework has no kernel for it."""
     there = answer(question)
     check_kernel(there)
@@ -470,13 +468,13 @@ def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
     node = replace(node, inputs=inputs)
     operands = tuple([array_operand(given.dtype, given.shape) for given in node.positional])
     question = Question(op(LIKE.get(node.op, node.op)), operands, dialect)
-    there = decided(question)
+    there = _decided(question)
     if not _computes_alike(node, there):
         raise PromotionError(
             f"{question} computes in {there.compute} in {dialect.name}, but in {node.compute} "
             "here: no cast makes them equal. Write it with other ops."
         )
-    result = result_under(node, there)
+    result = _result_dtype(node, there)
     made = replace(
         node, dtype=result, compute=there.compute, decision=there, operands=node.positional,
         is_weak=False,

@@ -1,4 +1,8 @@
-"""A program as text, one typed line per node, with each cast and where it came from."""
+"""A program as text, in the DOT language and as an SVG picture.
+
+The text has one typed line per node, with each cast and where it came from. Pictures colour casts
+by the worst of their hazards.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ import itertools
 import math
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any
 
 from castwise.drawing import FAINT, INK, shade, svg_box, svg_document, svg_text, text_width
 from castwise.graph.program import (
@@ -55,7 +58,12 @@ def _row(node: Node, names: dict[Node, str]) -> tuple[str, str, str, str]:
         said = f"{names[node]} = {given[0]} with [{key_text(options['key'])}] = {given[1]}"
     else:
         operands = [names[source] for source in node.positional]
-        shown = [f"{key}={value}" for key, value in options.items() if _is_shown(key, value)]
+        # Options that are off say nothing, and the shape is that of the result.
+        shown = [
+            f"{key}={value}"
+            for key, value in options.items()
+            if key != "shape" and value is not None and value is not False
+        ]
         part = "" if node.part is None else f"[{node.part}]"
         said = f"{names[node]} = {node.op}({', '.join([*operands, *shown])}){part}"
     hazards = ", ".join(node.cast.hazards) if node.cast else ""
@@ -63,12 +71,7 @@ def _row(node: Node, names: dict[Node, str]) -> tuple[str, str, str, str]:
     return said, node.type, hazards, origin
 
 
-def _is_shown(option: str, value: Any) -> bool:
-    """Whether an option is worth showing: not if it is off, nor if it is the result's shape."""
-    return option != "shape" and value is not None and value is not False
-
-
-# The text in the boxes of a program's picture, and the colours of its casts.
+# What both pictures show: the text in the boxes, and the colours of the casts.
 
 # A cast's worst hazard decides its fill and line, from changed values down to memory only.
 _LOSSY = ("#fecaca", "#dc2626")
@@ -82,7 +85,7 @@ _COLOURS = {
     "widens": ("#fef9c3", "#ca8a04"),
 }
 _EXACT = ("#ffffff", "#71717a")
-LEGEND = {
+_LEGEND = {
     "loses range, kind or the imaginary part": _LOSSY,
     "loses precision": _COLOURS["loses-precision"],
     "widens": _COLOURS["widens"],
@@ -96,7 +99,7 @@ def cast_colour(node: Node) -> tuple[str, str]:
     return next((colours for hazard, colours in _COLOURS.items() if hazard in hazards), _EXACT)
 
 
-def program_labels(program: Program) -> dict[Node, list[str]]:
+def _labels(program: Program) -> dict[Node, list[str]]:
     """The lines in each node's box; state is marked where it enters and where it leaves."""
     names = node_names(program)
     labels = {node: _label_lines(node, names) for node in program.nodes}
@@ -124,12 +127,12 @@ def _label_lines(node: Node, names: dict[Node, str]) -> list[str]:
     return [f"{node.op}{part}", node.type]
 
 
-# A program for Graphviz, with casts coloured by what they may cost.
+# For Graphviz.
 
 
 def program_dot(program: Program) -> str:
     """The program in the DOT language."""
-    labels = program_labels(program)
+    labels = _labels(program)
     places = {node: f"n{n}" for n, node in enumerate(program.nodes)}
     lines = [f'digraph "{program.name}" {{', "  rankdir=TB;"]
     lines.append('  node [shape=box, style="rounded,filled", fontname="monospace"];')
@@ -151,7 +154,7 @@ def _look(node: Node) -> str:
     return f'shape=hexagon, fillcolor="{fill}", color="{line}", penwidth=2'
 
 
-# A program as an SVG picture: values flow downwards, and casts are coloured by their cost.
+# As SVG: values flow downwards.
 
 _MARGIN = 24
 _TOP = 60
@@ -205,7 +208,7 @@ def program_svg(program: Program) -> str:
 
 def _boxes(program: Program) -> dict[Node, _Box]:
     """Each node in a layer below all its inputs, and constants just above their first use."""
-    labels = program_labels(program)
+    labels = _labels(program)
     boxes: dict[Node, _Box] = {}
     for node in program.nodes:
         above = [boxes[source].layer for source in node.inputs]
@@ -305,7 +308,7 @@ def _drawn(node: Node, box: _Box, program: Program) -> list[str]:
 
 def _legend(top: float) -> list[str]:
     parts, x = [], float(_MARGIN)
-    for text, (fill, line) in LEGEND.items():
+    for text, (fill, line) in _LEGEND.items():
         parts.append(svg_box(x, top + 8, 14, 14, fill, f'stroke="{line}" stroke-width="2"'))
         parts.append(svg_text(x + 22, top + 20, text, f'fill="{FAINT}"'))
         x += 22 + text_width(text) + 24

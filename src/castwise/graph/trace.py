@@ -1,4 +1,8 @@
-"""From a Python function to a graph: it runs once on the recording backend."""
+"""From a Python function to a graph: the function runs once on the recording backend.
+
+`trace` comes first. Below it are the decisions of one run, the state that the function reads or
+writes, and the names of that state.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,6 @@ from types import ModuleType
 from typing import Any
 
 from castwise.arrays.backend import Backend, Kind, held_dtype, interned
-from castwise.arrays.calls import Arguments, TracedNumber
 from castwise.arrays.fast_path import TracedState, traced_by, watched_by
 from castwise.arrays.tensor import Tensor, made_constant
 from castwise.arrays.variable import Stateful, Variable, outside, stand_in
@@ -23,191 +26,10 @@ from castwise.engine.ask import dialect_chosen
 from castwise.engine.decision import Decision, cast_between
 from castwise.errors import UsageError
 from castwise.graph.graph import Graph
-from castwise.graph.plan import Numbers
 from castwise.graph.program import CAST, INPUT, Call, Node, Slot, State, rebuilt, sequence_like
 from castwise.graph.recording import Traced, constant, recording_backend
 from castwise.rules.dialect import Dialect
 from castwise.vocab.notation import describe
-from castwise.vocab.operands import Scalar
-
-# State during tracing: the outside tensors that a function reads or writes.
-
-
-@dataclass(slots=True)
-class _Entry:
-    """A tensor in the trace and its value before; a variable made by the function has none."""
-
-    tensor: Tensor
-    held: TracedState
-    before: Node | None = None
-    is_argument: bool = False
-
-
-class States:
-    """The state of one trace.
-
-    Variables from outside are always state. Other tensors are constants, which may be computed with
-    immediately, unless they are written to. A function that writes to some is traced again with all
-    of them as state from the beginning.
-    """
-
-    def __init__(self, backend: Backend, name_of: Callable[[Tensor], str]) -> None:
-        self.backend, self._name_of = backend, name_of
-        self._entries: dict[int, _Entry] = {}
-        self._made: dict[int, Tensor] = {}  # made inside the trace, with values
-        self._stack = ExitStack()
-        self.found: list[Tensor] = []  # tensors that turned out to be written to
-
-    @contextmanager
-    def holding(self, written: Sequence[Tensor]) -> Iterator[None]:
-        """A block in which some tensors are state."""
-        with self._stack:
-            for tensor in written:
-                self._stack.enter_context(_stateful(tensor))
-            yield
-
-    def result(self) -> tuple[State, ...]:
-        """The state of the graph, in the order of first use."""
-        return tuple([
-            State(e.before, e.held.array.node, None if e.is_argument else e.tensor)
-            for e in self._entries.values() if e.before
-        ])  # fmt: skip
-
-    def add_argument(self, variable: Tensor, array: Traced) -> None:
-        """Adds a variable that represents an argument of each run."""
-        held = TracedState(array, outside(variable).kind)
-        self._entries[id(variable)] = _Entry(variable, held, array.node, is_argument=True)
-
-    def held(self, tensor: Tensor) -> TracedState:
-        """The array and kind of a state tensor inside this trace."""
-        entry = self._entries.get(id(tensor))
-        if entry is None:
-            kind, shape = outside(tensor).kind, tuple(outside(tensor).array.shape)
-            name = self._name_of(tensor)
-            node = Node(INPUT, (), kind.dtype, shape, name=name, is_weak=kind.is_weak)
-            held = TracedState(Traced(node), kind.with_(backend=self.backend))
-            entry = self._entries[id(tensor)] = _Entry(tensor, held, node)
-        return entry.held
-
-    def made(self, tensor: Tensor) -> None:
-        """Records a tensor that was made inside this trace."""
-        if isinstance(tensor, Stateful):
-            self._entries[id(tensor)] = _Entry(tensor, outside(tensor))
-        if not isinstance(outside(tensor).array, Traced):
-            self._made[id(tensor)] = tensor
-
-    def writing(self, tensor: Tensor, values: Iterable[Any]) -> None:
-        """Makes an outside tensor state. A tensor with values becomes part of the graph if values
-        of the graph are written to it."""
-        if isinstance(tensor._array, Traced):
-            return
-        if id(tensor) not in self._made:
-            self.found.append(tensor)
-            self._stack.enter_context(_stateful(tensor))
-        elif any(isinstance(v, Tensor) and isinstance(v._array, Traced) for v in values):
-            array = made_constant(tensor, self.backend)
-            tensor._array, tensor._kind = array, tensor._kind.with_(backend=self.backend)
-
-
-# The class of a tensor while a trace writes to it, with the name that its repr shows.
-_Written = type(Tensor.__name__, (Stateful,), {"__slots__": ()})
-_lock = threading.Lock()
-_holders: dict[int, int] = {}  # how many traces use a tensor, in all threads
-
-
-@contextmanager
-def _stateful(tensor: Tensor) -> Iterator[None]:
-    """A block in which a tensor is state of this thread's or task's trace, and unchanged for all
-    others."""
-    with _lock:
-        _holders[id(tensor)] = _holders.get(id(tensor), 0) + 1
-        tensor.__class__ = _Written
-    try:
-        yield
-    finally:
-        with _lock:
-            _holders[id(tensor)] -= 1
-            if not _holders[id(tensor)]:
-                del _holders[id(tensor)]
-                tensor.__class__ = Tensor
-
-
-# Names for state: the names by which the traced function refers to its tensors.
-
-# How deep and how far objects are searched: enough to find a list of layers with their weights.
-_DEEPEST, _MOST = 4, 4096
-
-
-class Names:
-    """Gives each tensor its own name: the variable, attribute or key through which the function
-    reaches it, with its index in a list, or `state0` and so on."""
-
-    def __init__(self, fn: Callable[..., Any], used: Sequence[str]) -> None:
-        self._used = {*used, *_parameters(fn)}
-        self._known: dict[int, str] = {}
-        self._search = _reachable(fn)  # continues where the last search ended
-
-    def _found(self, tensor: Tensor) -> str:
-        while id(tensor) not in self._known:
-            name, thing = next(self._search, ("", tensor))
-            self._known.setdefault(id(thing), re.sub(r"\W", "_", name))
-        return self._known[id(tensor)]
-
-    def __call__(self, tensor: Tensor) -> str:
-        found = self._found(tensor)
-        first = [found] if found else []
-        others = (f"{found}_{n}" if found else f"state{n}" for n in itertools.count())
-        name = next(n for n in itertools.chain(first, others) if n not in self._used)
-        self._used.add(name)
-        return name
-
-
-def _parameters(fn: Callable[..., Any]) -> list[str]:
-    try:
-        return list(inspect.signature(fn).parameters)
-    except (TypeError, ValueError):
-        return []
-
-
-def _reachable(fn: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
-    """The objects a function can reach besides its arguments, and their contents, nearest first."""
-    layer = list(_seen_by(fn))
-    met: set[int] = set()
-    for _ in range(_DEEPEST):
-        yield from layer
-        new = [(name, thing) for name, thing in layer if id(thing) not in met]
-        met.update(id(thing) for _, thing in new)
-        parts = (part for name, thing in new for part in _inside(name, thing))
-        layer = list(itertools.islice(parts, _MOST))
-
-
-def _seen_by(fn: Any) -> Iterator[tuple[str, Any]]:
-    """The object of a method, and the objects in a function's closure and its globals."""
-    yield "self", getattr(fn, "__self__", fn)
-    for is_unwrapped in (True, False):
-        with contextlib.suppress(
-            TypeError, ValueError
-        ):  # not a function, or one with unset closure cells
-            inner = inspect.unwrap(fn) if is_unwrapped else fn
-            seen = inspect.getclosurevars(getattr(inner, "__func__", inner))
-            yield from seen.nonlocals.items()
-            yield from seen.globals.items()
-
-
-def _inside(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
-    """The parts of an object with their names; none is computed for this."""
-    if isinstance(thing, (Tensor, ModuleType)):
-        return
-    if isinstance(thing, dict):
-        yield from ((str(key), part) for key, part in thing.items())
-    elif isinstance(thing, (list, tuple)):
-        yield from ((f"{name}_{n}", part) for n, part in enumerate(thing))
-    elif hasattr(thing, "__dict__"):
-        yield from vars(thing).items()
-        if type(thing).__module__ != "builtins":
-            yield from vars(type(thing)).items()
-        if callable(thing):
-            yield from _seen_by(thing)
 
 
 def trace(
@@ -234,7 +56,7 @@ def trace(
     chosen = dialect_chosen(dialect, [*specs, *named_specs.values()]).dialect
     written: list[Tensor] = []  # outside tensors that the function writes to
     while True:
-        states = States(recording_backend(chosen), Names(fn, [*named_specs]))
+        states = _States(recording_backend(chosen), _Names(fn, [*named_specs]))
         with states.holding(written):
             graph = _traced_once(fn, specs, named_specs, chosen, states)
         if not states.found:
@@ -247,7 +69,7 @@ def _traced_once(
     specs: Sequence[Any],
     named_specs: Mapping[str, Any],
     dialect: Dialect,
-    states: States,
+    states: _States,
 ) -> Graph:
     """The graph of one run of the function."""
     given = [*zip(_parameter_names(fn, len(specs)), specs, strict=True), *named_specs.items()]
@@ -258,7 +80,9 @@ def _traced_once(
         inputs = tuple([m._array.node for m in made if isinstance(m, Tensor)])
         returned = fn(*made[: len(specs)], **keywords)
         outputs, structure = _flattened(returned)
-    graph = Graph(_name(fn), dialect, inputs, outputs, structure, states.result())
+    name = getattr(fn, "__name__", type(fn).__name__)
+    name = "lambda" if name == "<lambda>" else name
+    graph = Graph(name, dialect, inputs, outputs, structure, states.result())
     return watcher.marked(graph)
 
 
@@ -313,7 +137,7 @@ def _call_or_node(node: Node) -> object:
     return node if node.part is None else node.call
 
 
-def _input(name: str, spec: Any, dialect: Dialect, states: States) -> Any:
+def _input(name: str, spec: Any, dialect: Dialect, states: _States) -> Any:
     """The argument for a parameter: a tensor, a variable if the spec is one, or a number."""
     seen = describe(spec)
     if seen.dtype is None:
@@ -332,17 +156,17 @@ def _input(name: str, spec: Any, dialect: Dialect, states: States) -> Any:
 
 def _parameter_names(fn: Callable[..., Any], count: int) -> list[str]:
     """The names of a function's first parameters."""
-    try:
-        parameters = list(inspect.signature(fn).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
-    named = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.KEYWORD_ONLY)]
+    others = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.KEYWORD_ONLY)
+    named = [p.name for p in _parameters(fn) if p.kind not in others]
     return [named[n] if n < len(named) else f"arg{n}" for n in range(count)]
 
 
-def _name(fn: Callable[..., Any]) -> str:
-    name = getattr(fn, "__name__", type(fn).__name__)
-    return "lambda" if name == "<lambda>" else name
+def _parameters(fn: Callable[..., Any]) -> list[inspect.Parameter]:
+    """A function's parameters; none if Python does not know them."""
+    try:
+        return list(inspect.signature(fn).parameters.values())
+    except (TypeError, ValueError):
+        return []
 
 
 def _flattened(returned: Any) -> tuple[tuple[Node, ...], Any]:
@@ -356,14 +180,14 @@ def _flattened(returned: Any) -> tuple[tuple[Node, ...], Any]:
             return sequence_like(part, [placed(inner) for inner in part])
         if isinstance(part, dict):
             return {key: placed(inner) for key, inner in part.items()}
-        nodes.append(_node_of(part))
+        nodes.append(_returned_node(part))
         return Slot(len(nodes) - 1)
 
     structure = placed(returned)
     return tuple(nodes), structure
 
 
-def _node_of(part: Any) -> Node:
+def _returned_node(part: Any) -> Node:
     if isinstance(part, Tensor):
         array = part._array
         if isinstance(array, Traced):
@@ -377,79 +201,174 @@ def _node_of(part: Any) -> Node:
     )
 
 
-# Traces a function whose number arguments stay arguments, unless it reads their values.
-
-Trace = Callable[[Sequence[Any]], Graph]
+# State: the outside tensors that a function reads or writes.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Variant:
-    """A graph, and the constants in it that are computed from number arguments. The graph itself
-    has the values that they had when it was traced."""
+@dataclass(slots=True)
+class _Entry:
+    """A tensor in the trace and its value before; a variable made by the function has none."""
 
-    graph: Graph
-    numbers: Numbers
-    read: frozenset[int]  # the numbers whose values the function reads
+    tensor: Tensor
+    held: TracedState
+    before: Node | None = None
+    is_argument: bool = False
 
 
-def traced(trace: Trace, numbers: Sequence[Scalar], read: frozenset[int]) -> Variant:
-    """The graph that `trace` gives for numbers, some of which the function is known to read.
+class _States:
+    """The state of one trace.
 
-    A trace in which it reads others is made again with their values. So is one that fails, because
-    not everything that takes a number takes a stand-in.
+    Variables from outside are always state. Other tensors are constants, which may be computed with
+    immediately, unless they are written to. A function that writes to some is traced again with all
+    of them as state from the beginning.
     """
-    while True:
-        arguments = Arguments()
-        given = [
-            n if place in read else TracedNumber(n, arguments, frozenset({place}))
-            for place, n in enumerate(numbers)
-        ]
-        is_plain = len(read) == len(numbers)
-        try:
-            graph = trace(given)
-        except Exception:
-            if is_plain:
-                raise
-            read |= arguments.read or {*range(len(numbers))}
-            continue
-        finally:
-            arguments.is_open = False
-        found = arguments.read.union(*[n.places for n in _in_options(graph)])
-        if not found:
-            settled, nodes = _settled(graph)
-            return Variant(settled, Numbers(len(numbers), nodes), read)
-        read |= found
+
+    def __init__(self, backend: Backend, tensor_name: Callable[[Tensor], str]) -> None:
+        self.backend, self._tensor_name = backend, tensor_name
+        self._entries: dict[int, _Entry] = {}
+        self._made: dict[int, Tensor] = {}  # made inside the trace, with values
+        self._stack = ExitStack()
+        self.found: list[Tensor] = []  # tensors that turned out to be written to
+
+    @contextmanager
+    def holding(self, written: Sequence[Tensor]) -> Iterator[None]:
+        """A block in which some tensors are state."""
+        with self._stack:
+            for tensor in written:
+                self._stack.enter_context(_stateful(tensor))
+            yield
+
+    def result(self) -> tuple[State, ...]:
+        """The state of the graph, in the order of first use."""
+        return tuple([
+            State(e.before, e.held.array.node, None if e.is_argument else e.tensor)
+            for e in self._entries.values() if e.before
+        ])  # fmt: skip
+
+    def add_argument(self, variable: Tensor, array: Traced) -> None:
+        """Adds a variable that represents an argument of each run."""
+        held = TracedState(array, outside(variable).kind)
+        self._entries[id(variable)] = _Entry(variable, held, array.node, is_argument=True)
+
+    def held(self, tensor: Tensor) -> TracedState:
+        """The array and kind of a state tensor inside this trace."""
+        entry = self._entries.get(id(tensor))
+        if entry is None:
+            kind, shape = outside(tensor).kind, tuple(outside(tensor).array.shape)
+            name = self._tensor_name(tensor)
+            node = Node(INPUT, (), kind.dtype, shape, name=name, is_weak=kind.is_weak)
+            held = TracedState(Traced(node), kind.with_(backend=self.backend))
+            entry = self._entries[id(tensor)] = _Entry(tensor, held, node)
+        return entry.held
+
+    def made(self, tensor: Tensor) -> None:
+        """Records a tensor that was made inside this trace."""
+        if isinstance(tensor, Stateful):
+            self._entries[id(tensor)] = _Entry(tensor, outside(tensor))
+        if not isinstance(outside(tensor).array, Traced):
+            self._made[id(tensor)] = tensor
+
+    def writing(self, tensor: Tensor, values: Iterable[Any]) -> None:
+        """Makes an outside tensor state. A tensor with values becomes part of the graph if values
+        of the graph are written to it."""
+        if isinstance(tensor._array, Traced):
+            return
+        if id(tensor) not in self._made:
+            self.found.append(tensor)
+            self._stack.enter_context(_stateful(tensor))
+        elif any(isinstance(v, Tensor) and isinstance(v._array, Traced) for v in values):
+            array = made_constant(tensor, self.backend)
+            tensor._array, tensor._kind = array, tensor._kind.with_(backend=self.backend)
 
 
-def _settled(graph: Graph) -> tuple[Graph, Mapping[Node, TracedNumber]]:
-    """The graph with the values of its numbers, and the constants that they are in."""
-    numbers: dict[Node, TracedNumber] = {}
-
-    def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
-        made = replace(node, inputs=inputs)
-        if type(node.value) is not TracedNumber:
-            return made
-        made = replace(made, value=node.value.traced_value)
-        numbers[made] = node.value
-        return made
-
-    if all(type(node.value) is not TracedNumber for node in graph.nodes):
-        return graph, {}
-    original = graph.traced and rebuilt(graph.traced, remade)
-    numbers.clear()
-    return replace(rebuilt(graph, remade), traced=original), numbers
+# The class of a tensor while a trace writes to it, with the name that its repr shows.
+_Written = type(Tensor.__name__, (Stateful,), {"__slots__": ()})
+_lock = threading.Lock()
+_holders: dict[int, int] = {}  # how many traces use a tensor, in all threads
 
 
-def _in_options(graph: Graph) -> Iterator[TracedNumber]:
-    """The stand-ins in the options of nodes, which a graph has as they are."""
-    waiting: list[Any] = [node.options for node in (graph.traced or graph).nodes]
-    while waiting:
-        option = waiting.pop()
-        if type(option) is TracedNumber:
-            yield option
-        elif isinstance(option, Mapping):
-            waiting.extend(option.values())
-        elif isinstance(option, (list, tuple)):
-            waiting.extend(option)
-        elif isinstance(option, slice):
-            waiting.extend((option.start, option.stop, option.step))
+@contextmanager
+def _stateful(tensor: Tensor) -> Iterator[None]:
+    """A block in which a tensor is state of this thread's or task's trace, and unchanged for all
+    others."""
+    with _lock:
+        _holders[id(tensor)] = _holders.get(id(tensor), 0) + 1
+        tensor.__class__ = _Written
+    try:
+        yield
+    finally:
+        with _lock:
+            _holders[id(tensor)] -= 1
+            if not _holders[id(tensor)]:
+                del _holders[id(tensor)]
+                tensor.__class__ = Tensor
+
+
+# Names for state: the names by which the traced function refers to its tensors.
+
+# How deep and how far objects are searched: enough to find a list of layers with their weights.
+_DEEPEST, _MOST = 4, 4096
+
+
+class _Names:
+    """Gives each tensor its own name: the variable, attribute or key through which the function
+    reaches it, with its index in a list, or `state0` and so on."""
+
+    def __init__(self, fn: Callable[..., Any], used: Sequence[str]) -> None:
+        self._used = {*used, *[parameter.name for parameter in _parameters(fn)]}
+        self._known: dict[int, str] = {}
+        self._search = _reachable(fn)  # continues where the last search ended
+
+    def _found(self, tensor: Tensor) -> str:
+        while id(tensor) not in self._known:
+            name, thing = next(self._search, ("", tensor))
+            self._known.setdefault(id(thing), re.sub(r"\W", "_", name))
+        return self._known[id(tensor)]
+
+    def __call__(self, tensor: Tensor) -> str:
+        found = self._found(tensor)
+        first = [found] if found else []
+        others = (f"{found}_{n}" if found else f"state{n}" for n in itertools.count())
+        name = next(n for n in itertools.chain(first, others) if n not in self._used)
+        self._used.add(name)
+        return name
+
+
+def _reachable(fn: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
+    """The objects a function can reach besides its arguments, and their contents, nearest first."""
+    layer = list(_seen_by(fn))
+    met: set[int] = set()
+    for _ in range(_DEEPEST):
+        yield from layer
+        new = [(name, thing) for name, thing in layer if id(thing) not in met]
+        met.update(id(thing) for _, thing in new)
+        parts = (part for name, thing in new for part in _inside(name, thing))
+        layer = list(itertools.islice(parts, _MOST))
+
+
+def _seen_by(fn: Any) -> Iterator[tuple[str, Any]]:
+    """The object of a method, and the objects in a function's closure and its globals."""
+    yield "self", getattr(fn, "__self__", fn)
+    for is_unwrapped in (True, False):
+        with contextlib.suppress(
+            TypeError, ValueError
+        ):  # not a function, or one with unset closure cells
+            inner = inspect.unwrap(fn) if is_unwrapped else fn
+            seen = inspect.getclosurevars(getattr(inner, "__func__", inner))
+            yield from seen.nonlocals.items()
+            yield from seen.globals.items()
+
+
+def _inside(name: str, thing: Any) -> Iterator[tuple[str, Any]]:
+    """The parts of an object with their names; none is computed for this."""
+    if isinstance(thing, (Tensor, ModuleType)):
+        return
+    if isinstance(thing, dict):
+        yield from ((str(key), part) for key, part in thing.items())
+    elif isinstance(thing, (list, tuple)):
+        yield from ((f"{name}_{n}", part) for n, part in enumerate(thing))
+    elif hasattr(thing, "__dict__"):
+        yield from vars(thing).items()
+        if type(thing).__module__ != "builtins":
+            yield from vars(type(thing)).items()
+        if callable(thing):
+            yield from _seen_by(thing)

@@ -82,10 +82,9 @@ def reduced(op: str, x: Value, axis: Any = None, keepdims: bool = False) -> Valu
 def _last_running(op: str, x: Value, axes: tuple[int, ...], shape: Shape) -> Value:
     """A sum or product of integers, as the last of the cumulative ones."""
     w = x.writer
-    start = w.constant(int(op == "CumProd"), x.dtype)
     for place in axes:
         one = (*x.shape[:place], 1, *x.shape[place + 1 :])
-        initial = w.one_op("Expand", start, w.sizes(one), shape=one)
+        initial = w.filled(int(op == "CumProd"), x.dtype, one)
         longer = w.one_op(
             "Concat", initial, x, shape=(*one[:place], "", *one[place + 1 :]), axis=place
         )

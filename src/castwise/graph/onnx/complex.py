@@ -1,5 +1,8 @@
-"""Functions of complex numbers in ONNX, computed from their parts; in float64 if intermediate
-results would round."""
+"""Ops on complex numbers in ONNX, which moves complex numbers but cannot compute with them.
+
+complex64 is split by its bits into two float32 values, computed, and combined again; in float64 if
+intermediate results would round. complex128 would need a 128-bit integer, which ONNX lacks.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,14 @@ from castwise.graph.onnx.functions import (
     flattened,
     hypot,
     product,
+    reduced_losses,
     var,
 )
 from castwise.graph.onnx.runtimes import LackingError, element_type
 from castwise.graph.onnx.writer import Value, called
 from castwise.vocab.dtypes import DType, dtype
 
-# Complex numbers in ONNX as pairs of their parts.
-#
-# ONNX moves complex numbers but cannot compute with them. complex64 is split by its bits into two
-# float32 values, computed, and combined again. complex128 would need a 128-bit integer, which ONNX
-# lacks.
+# From a value to its parts, and back.
 
 Pair = tuple[Value, Value]  # the real and the imaginary part
 
@@ -37,7 +37,7 @@ _COMPLEX, _PART = dtype("complex64"), dtype("float32")
 _BITS, _HALF = dtype("uint64"), dtype("uint32")
 
 
-def parts(x: Value) -> Pair:
+def _parts(x: Value) -> Pair:
     """The real and the imaginary part: the lower and the upper half of the bits."""
     if x.dtype is not _COMPLEX:
         raise LackingError(f"ONNX computes nothing in {x.dtype}; cast to complex64")
@@ -49,35 +49,33 @@ def parts(x: Value) -> Pair:
     return real, imag
 
 
-def joined(pair: Pair) -> Value:
+def _joined(pair: Pair) -> Value:
     """A complex64 value from its parts."""
-    real, imag = (_bits(part) for part in pair)
-    w = real.writer
+    w = pair[0].writer
+    halves = (w.add("BitCast", part, dtype=_HALF, to=element_type(_HALF)) for part in pair)
+    real, imag = (w.cast(half, _BITS) for half in halves)
     upper = w.add("BitShift", imag, w.constant(32, _BITS), direction="LEFT")
     bits = w.add("BitwiseOr", real, upper)
     return w.add("BitCast", bits, dtype=_COMPLEX, to=element_type(_COMPLEX))
-
-
-def _bits(part: Value) -> Value:
-    w = part.writer
-    return w.cast(w.add("BitCast", part, dtype=_HALF, to=element_type(_HALF)), _BITS)
 
 
 def cast_complex(value: Value, held: DType) -> Value:
     """A cast to or from complex64; real values have no imaginary part."""
     if held is _COMPLEX and value.dtype.kind != "complex":
         real = value.writer.cast(value, _PART)
-        return joined((real, xp.zeros_like(real)))
+        return _joined((real, xp.zeros_like(real)))
     if value.dtype is not _COMPLEX or held.kind == "complex":
         raise LackingError(f"ONNX cannot cast {value.dtype} to {held}")
-    pair = parts(value)
-    return is_nonzero(pair) if held.kind == "bool" else value.writer.cast(pair[0], held)
+    pair = _parts(value)
+    return _is_nonzero(pair) if held.kind == "bool" else value.writer.cast(pair[0], held)
 
 
-def is_nonzero(x: Pair) -> Value:
+def _is_nonzero(x: Pair) -> Value:
     """Whether any part is not zero."""
     return xp.not_equal(x[0], 0) | xp.not_equal(x[1], 0)
 
+
+# Functions of both parts.
 
 _WIDE = dtype("float64")
 _ENDS = 50.0  # beyond it the hyperbolic tangent is 1 in float32
@@ -85,16 +83,16 @@ _LARGEST = 100  # smaller integer exponents are multiplied out, as in NumPy
 _PART_BITS = 7  # of such an exponent
 
 
-def multiplied(x: Pair, y: Pair) -> Pair:
+def _multiplied(x: Pair, y: Pair) -> Pair:
     return x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0]
 
 
-def chosen(condition: Value, x: Pair, y: Pair) -> Pair:
+def _chosen(condition: Value, x: Pair, y: Pair) -> Pair:
     """One of two, by a condition."""
     return where(condition, x[0], y[0]), where(condition, x[1], y[1])
 
 
-def in_float64(function: Callable[..., Pair]) -> Callable[..., Pair]:
+def _in_float64(function: Callable[..., Pair]) -> Callable[..., Pair]:
     """A function computed in float64, and rounded at the end."""
 
     def computed(*pairs: Pair) -> Pair:
@@ -106,7 +104,7 @@ def in_float64(function: Callable[..., Pair]) -> Callable[..., Pair]:
     return computed
 
 
-def sqrt(x: Pair) -> Pair:
+def _sqrt(x: Pair) -> Pair:
     """The root whose real part is not negative."""
     real, imag = x
     size = hypot(real, imag)
@@ -118,18 +116,18 @@ def sqrt(x: Pair) -> Pair:
     return infinite, where(isnan(imag) | xp.equal(xp.abs(imag), INF), imag, found[1])
 
 
-def reciprocal(x: Pair) -> Pair:
+def _reciprocal(x: Pair) -> Pair:
     """The reciprocal, in a dtype that holds the squares of the parts; infinity for zero."""
     square = x[0] * x[0] + x[1] * x[1]
     return where(xp.equal(square, 0), 1 / square, x[0] / square), -x[1] / square
 
 
-def exp(x: Pair) -> Pair:
+def _exp(x: Pair) -> Pair:
     size = xp.exp(x[0])
     return size * called("Cos", x[1]), where(xp.equal(x[1], 0), x[1], size * called("Sin", x[1]))
 
 
-def tanh(x: Pair) -> Pair:
+def _tanh(x: Pair) -> Pair:
     """Uses hyperbolic functions of the real part and trigonometric ones of the imaginary part."""
     near = xp.maximum(xp.minimum(x[0], _ENDS), -_ENDS)
     near = where(isnan(x[0]), x[0], near)
@@ -138,22 +136,22 @@ def tanh(x: Pair) -> Pair:
     return hyperbolic * called("Cosh", near) / below, called("Sin", x[1]) * cosine / below
 
 
-def sigmoid(x: Pair) -> Pair:
-    power = exp((-x[0], -x[1]))
-    return reciprocal((1 + power[0], power[1]))
+def _sigmoid(x: Pair) -> Pair:
+    power = _exp((-x[0], -x[1]))
+    return _reciprocal((1 + power[0], power[1]))
 
 
-def power(x: Pair, y: Pair) -> Pair:
+def _power(x: Pair, y: Pair) -> Pair:
     """Multiplies out small integer powers, and uses the logarithm for others; 0 ** 0 is 1."""
-    found = exp(multiplied(y, (xp.log(hypot(*x)), atan2(x[1], x[0]))))
+    found = _exp(_multiplied(y, (xp.log(hypot(*x)), atan2(x[1], x[0]))))
     size = xp.abs(y[0])
     is_small = xp.equal(y[1], 0) & xp.equal(xp.floor(size), size) & xp.less(size, _LARGEST)
-    found = chosen(is_small, _whole_power(x, where(is_small, y[0], 0)), found)
+    found = _chosen(is_small, _whole_power(x, where(is_small, y[0], 0)), found)
     is_zero = xp.equal(x[0], 0) & xp.equal(x[1], 0)
     grows = xp.less(0, y[0])
     of_zero = where(grows, 0, xp.full_like(x[0], float("nan")))
     is_one = xp.equal(y[0], 0) & xp.equal(y[1], 0)
-    return chosen(is_zero & ~is_one, (of_zero, of_zero), found)
+    return _chosen(is_zero & ~is_one, (of_zero, of_zero), found)
 
 
 def _whole_power(x: Pair, exponent: Value) -> Pair:
@@ -163,12 +161,12 @@ def _whole_power(x: Pair, exponent: Value) -> Pair:
     for _ in range(_PART_BITS):
         half = xp.floor(left / 2)
         is_odd = xp.less(0.5, left - 2 * half)
-        found = chosen(is_odd, multiplied(found, square), found)
-        square, left = multiplied(square, square), half
-    return chosen(xp.less(exponent, 0), reciprocal(found), found)
+        found = _chosen(is_odd, _multiplied(found, square), found)
+        square, left = _multiplied(square, square), half
+    return _chosen(xp.less(exponent, 0), _reciprocal(found), found)
 
 
-def prod(x: Pair, *, axis: Any = None, keepdims: bool = False) -> Pair:
+def _prod(x: Pair, *, axis: Any = None, keepdims: bool = False) -> Pair:
     """The product, by multiplying halves with each other."""
     shape = shapes.reduced(x[0].shape, axis, keepdims)
     pair = (flattened(x[0]), flattened(x[1])) if axis is None else x
@@ -183,7 +181,7 @@ def _product_along(x: Pair, place: int) -> Pair:
         raise LackingError(f"castwise cannot write the product of {size} complex numbers in ONNX")
     while size > 1:
         half = size // 2
-        product = multiplied(_part(x, place, 0, half), _part(x, place, half, 2 * half))
+        product = _multiplied(_part(x, place, 0, half), _part(x, place, half, 2 * half))
         if size % 2:
             last = _part(x, place, size - 1, size)
             product = (
@@ -207,24 +205,21 @@ def _concatenated(x: Value, y: Value, place: int) -> Value:
     return x.writer.one_op("Concat", x, y, shape=shape, axis=place)
 
 
-def by_products(function: Callable[..., Value]) -> Callable[..., Pair]:
+def _by_products(function: Callable[..., Value]) -> Callable[..., Pair]:
     """A sum of products of two arrays, computed from their parts."""
 
     def computed(x: Pair, y: Pair, **options: Any) -> Pair:
-        def of(n: int, m: int) -> Value:
+        def products(n: int, m: int) -> Value:
             return function(x[n], y[m], **options)
 
-        return of(0, 0) - of(1, 1), of(0, 1) + of(1, 0)
+        return products(0, 0) - products(1, 1), products(0, 1) + products(1, 0)
 
     return computed
 
 
-def vecdot(x: Pair, y: Pair, **options: Any) -> Pair:
+def _vecdot(x: Pair, y: Pair, **options: Any) -> Pair:
     """The product of vectors, with the first operand conjugated."""
-    return by_products(functions.vecdot)((x[0], -x[1]), y, **options)
-
-
-# Each op of castwise on complex numbers in ONNX, computed from their parts.
+    return _by_products(functions.vecdot)((x[0], -x[1]), y, **options)
 
 
 def _add(x: Pair, y: Pair) -> Pair:
@@ -240,7 +235,7 @@ def _div(x: Pair, y: Pair) -> Pair:
     real, imag = _scaled_quotient(x, y)
     is_zero = xp.equal(y[0], 0) & xp.equal(y[1], 0)
     size = xp.abs(y[0])
-    return xp.where(is_zero, x[0] / size, real), xp.where(is_zero, x[1] / size, imag)
+    return _chosen(is_zero, (x[0] / size, x[1] / size), (real, imag))
 
 
 def _scaled_quotient(x: Pair, y: Pair) -> Pair:
@@ -253,22 +248,11 @@ def _scaled_quotient(x: Pair, y: Pair) -> Pair:
     return (first + second * ratio) * scale, imag * scale
 
 
-def _reciprocal(x: Pair) -> Pair:
-    return _scaled_quotient((xp.ones_like(x[0]), xp.zeros_like(x[0])), x)
-
-
-def _exp(x: Pair) -> Pair:
-    size = xp.exp(x[0])
-    is_real = xp.equal(x[1], 0)
-    turned = size * called("Cos", x[1]), size * called("Sin", x[1])
-    return xp.where(is_real, size, turned[0]), xp.where(is_real, x[1], turned[1])
-
-
 def _each_part(function: Callable[..., Any]) -> Callable[..., Pair]:
     return lambda x, **options: (function(x[0], **options), function(x[1], **options))
 
 
-_matmul = by_products(functools.partial(product, "matmul"))
+_matmul = _by_products(functools.partial(product, "matmul"))
 
 
 def _equal(x: Pair, y: Pair) -> Value:
@@ -286,7 +270,7 @@ def _extreme(is_smaller: bool, passes_nan: bool, x: Pair, y: Pair) -> Pair:
     """The larger or smaller one; if one is NaN, NaN or the other."""
     first = _ordered(xp.less_equal, x, y) if is_smaller else _ordered(xp.less_equal, y, x)
     is_nan = _is_nan(x) if passes_nan else _is_nan(y)
-    return chosen(first | is_nan, x, y)
+    return _chosen(first | is_nan, x, y)
 
 
 def _is_nan(x: Pair) -> Value:
@@ -296,10 +280,9 @@ def _is_nan(x: Pair) -> Value:
 def _lerp(start: Pair, end: Pair, weight: Pair) -> Pair:
     """Interpolates from start to end, exact at both."""
     whole = _sub(end, start)
-    near = _add(start, multiplied(weight, whole))
-    far = _sub(end, multiplied(whole, (1 - weight[0], -weight[1])))
-    is_near = xp.less(hypot(*weight), 0.5)
-    return xp.where(is_near, near[0], far[0]), xp.where(is_near, near[1], far[1])
+    near = _add(start, _multiplied(weight, whole))
+    far = _sub(end, _multiplied(whole, (1 - weight[0], -weight[1])))
+    return _chosen(xp.less(hypot(*weight), 0.5), near, far)
 
 
 def _sin(x: Pair) -> Pair:
@@ -309,58 +292,47 @@ def _sin(x: Pair) -> Pair:
     return sine * called("Cosh", x[1]), cosine * called("Sinh", x[1])
 
 
-def _reduced(losses: Value, reduction: str) -> Value:
-    if reduction == "none":
-        return losses
-    return xp.mean(losses) if reduction == "mean" else xp.sum(losses)
-
-
 def _mse_loss(x: Pair, y: Pair, *, reduction: str = "mean") -> Pair:
     away = _sub(x, y)
-    real, imag = multiplied(away, away)
-    return _reduced(real, reduction), _reduced(imag, reduction)
+    real, imag = _multiplied(away, away)
+    return reduced_losses(real, reduction), reduced_losses(imag, reduction)
 
 
 def _l1_loss(x: Pair, y: Pair, *, reduction: str = "mean") -> Value:
-    return _reduced(hypot(*_sub(x, y)), reduction)
+    return reduced_losses(hypot(*_sub(x, y)), reduction)
 
 
 def _var(x: Pair, **options: Any) -> Value:
     return var(x[0], **options) + var(x[1], **options)
 
 
-def _std(x: Pair, **options: Any) -> Value:
-    return xp.sqrt(_var(x, **options))
-
-
-def _norm(x: Pair, **options: Any) -> Value:
-    return xp.sqrt(xp.sum(x[0] * x[0] + x[1] * x[1], **options))
-
-
 # Functions of pairs, which return a pair or a real value.
 _WRITTEN: dict[str, Callable[..., Any]] = {
-    "add": _add, "sub": _sub, "mul": multiplied, "div": _div, "matmul": _matmul,
-    "square": lambda x: multiplied(x, x), "addcmul": lambda x, y, z: _add(x, multiplied(y, z)),
-    "reciprocal": _reciprocal, "dot": _matmul, "lerp": _lerp, "sin": _sin,
+    "add": _add, "sub": _sub, "mul": _multiplied, "div": _div, "matmul": _matmul,
+    "square": lambda x: _multiplied(x, x), "addcmul": lambda x, y, z: _add(x, _multiplied(y, z)),
+    "reciprocal": lambda x: _scaled_quotient((xp.ones_like(x[0]), xp.zeros_like(x[0])), x),
+    "dot": _matmul, "lerp": _lerp, "sin": _sin,
     "neg": lambda x: (-x[0], -x[1]), "conj": lambda x: (x[0], -x[1]), "exp": _exp,
     "log": lambda x: (xp.log(hypot(*x)), atan2(x[1], x[0])),
     "real": lambda x: x[0], "imag": lambda x: x[1],
     "abs": lambda x: hypot(*x), "angle": lambda x: atan2(x[1], x[0]),
     "lt": lambda x, y: _ordered(xp.less, x, y), "le": lambda x, y: _ordered(xp.less_equal, x, y),
     "gt": lambda x, y: _ordered(xp.less, y, x), "ge": lambda x, y: _ordered(xp.less_equal, y, x),
-    "mse_loss": _mse_loss, "l1_loss": _l1_loss, "var": _var, "std": _std,
+    "mse_loss": _mse_loss, "l1_loss": _l1_loss, "var": _var,
+    "std": lambda x, **options: xp.sqrt(_var(x, **options)),
+    "norm": lambda x, **options: xp.sqrt(xp.sum(x[0] * x[0] + x[1] * x[1], **options)),
     "maximum": functools.partial(_extreme, False, True),
     "minimum": functools.partial(_extreme, True, True),
     "fmax": functools.partial(_extreme, False, False),
     "fmin": functools.partial(_extreme, True, False),
-    "sqrt": in_float64(sqrt),
-    "rsqrt": in_float64(lambda x: reciprocal(sqrt(x))),
-    "tanh": in_float64(tanh),
-    "sigmoid": in_float64(sigmoid),
-    "pow": in_float64(power), "prod": prod,
-    "tensordot": by_products(functions.tensordot), "vecdot": vecdot,
+    "sqrt": _in_float64(_sqrt),
+    "rsqrt": _in_float64(lambda x: _reciprocal(_sqrt(x))),
+    "tanh": _in_float64(_tanh),
+    "sigmoid": _in_float64(_sigmoid),
+    "pow": _in_float64(_power), "prod": _prod,
+    "tensordot": _by_products(functions.tensordot), "vecdot": _vecdot,
     **{
-        name: by_products(getattr(functions, name))
+        name: _by_products(getattr(functions, name))
         for name in ("outer", "inner", "cross", "kron")
     },
     "linalg.vector_norm": lambda x, **options: functions.vector_norm(hypot(*x), **options),
@@ -369,14 +341,14 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
     "isnan": _is_nan,
     "isinf": lambda x: xp.equal(xp.maximum(xp.abs(x[0]), xp.abs(x[1])), float("inf")),
     "isfinite": lambda x: xp.isfinite(x[0]) & xp.isfinite(x[1]),
-    "logical_and": lambda x, y: is_nonzero(x) & is_nonzero(y),
-    "logical_or": lambda x, y: is_nonzero(x) | is_nonzero(y),
-    "logical_xor": lambda x, y: called("Xor", is_nonzero(x), is_nonzero(y)),
-    "logical_not": lambda x: ~is_nonzero(x),
-    "any": lambda x, **options: xp.any(is_nonzero(x), **options),
-    "all": lambda x, **options: xp.all(is_nonzero(x), **options),
-    "count_nonzero": lambda x, **options: xp.count(is_nonzero(x), **options),
-    "sum": _each_part(xp.sum), "mean": _each_part(xp.mean), "norm": _norm,
+    "logical_and": lambda x, y: _is_nonzero(x) & _is_nonzero(y),
+    "logical_or": lambda x, y: _is_nonzero(x) | _is_nonzero(y),
+    "logical_xor": lambda x, y: called("Xor", _is_nonzero(x), _is_nonzero(y)),
+    "logical_not": lambda x: ~_is_nonzero(x),
+    "any": lambda x, **options: xp.any(_is_nonzero(x), **options),
+    "all": lambda x, **options: xp.all(_is_nonzero(x), **options),
+    "count_nonzero": lambda x, **options: xp.count(_is_nonzero(x), **options),
+    "sum": _each_part(xp.sum), "mean": _each_part(xp.mean),
     "cumsum": _each_part(lambda x, **options: accumulated("CumSum", x, **options)),
 }  # fmt: skip
 
@@ -388,5 +360,5 @@ def write_complex(name: str, values: Sequence[Value], options: Mapping[str, Any]
     """
     if name not in _WRITTEN:
         raise LackingError(f"ONNX has no {name} of complex numbers, and castwise has no substitute")
-    result = _WRITTEN[name](*[parts(value) for value in values], **options)
-    return joined(result) if isinstance(result, tuple) else result
+    result = _WRITTEN[name](*[_parts(value) for value in values], **options)
+    return _joined(result) if isinstance(result, tuple) else result

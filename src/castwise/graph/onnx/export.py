@@ -1,4 +1,8 @@
-"""A program as an ONNX model: every node in standard ops, no promotion left to the runtime."""
+"""A program as an ONNX model: every node in standard ops, no promotion left to the runtime.
+
+The tables come first: how each op is written for floats, integers and bools. `write_op` chooses
+from them, and `program_to_onnx` writes a whole program.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from castwise.graph.onnx import arrays as xp
 from castwise.graph.onnx import functions
 from castwise.graph.onnx.complex import write_complex
 from castwise.graph.onnx.functions import topk
-from castwise.graph.onnx.indexing import counted, write_layout
+from castwise.graph.onnx.indexing import write_arange, write_layout
 from castwise.graph.onnx.runtimes import (
     ONNX_NAMES,
     LackingError,
@@ -35,7 +39,7 @@ from castwise.graph.program import CAST, CONSTANT, INPUT, Node, Program, node_na
 from castwise.vocab.dtypes import dtype, dtypes_named
 from castwise.vocab.ops import known_op
 
-# Each op of castwise in ONNX: as one of its ops, or composed of several.
+# How ops are written.
 
 Written = Callable[..., Value]
 
@@ -55,11 +59,6 @@ def _itself(x: Value) -> Value:
     return x
 
 
-def _zeros(x: Value) -> Value:
-    w = x.writer
-    return w.one_op("Expand", w.constant(0, x.dtype), w.sizes(x.shape), shape=x.shape)
-
-
 def _clamp(x: Value, low: Value | None = None, high: Value | None = None) -> Value:
     raised = x if low is None else called("Max", x, low)
     return raised if high is None else called("Min", raised, high)
@@ -68,10 +67,6 @@ def _clamp(x: Value, low: Value | None = None, high: Value | None = None) -> Val
 def _clamp_bool(x: Value, low: Value | None = None, high: Value | None = None) -> Value:
     raised = x if low is None else x | low
     return raised if high is None else raised & high
-
-
-def _chosen(condition: Value, x: Value, y: Value) -> Value:
-    return xp.where(condition.writer.cast(condition, BOOL), x, y)
 
 
 def _chosen_bool(condition: Value, x: Value, y: Value) -> Value:
@@ -125,7 +120,7 @@ def _close(name: str, x: Value, y: Value, **options: Any) -> Value:
 
 
 # Each is one ONNX op, which rounds once: a small dtype is widened only if the op lacks it.
-SINGLE: dict[str, Written] = {
+_SINGLE: dict[str, Written] = {
     **_ops("add:Add sub:Sub mul:Mul div:Div pow:Pow float_power:Pow maximum:Max minimum:Min"),
     **_ops("exp:Exp log:Log sqrt:Sqrt sin:Sin tanh:Tanh reciprocal:Reciprocal erf:Erf"),
     **_ops("cos:Cos tan:Tan asin:Asin acos:Acos atan:Atan sinh:Sinh cosh:Cosh"),
@@ -138,8 +133,10 @@ SINGLE: dict[str, Written] = {
     "fmod": _one_op("Mod", fmod=1), "nextafter": functions.nextafter,
     "matmul": functools.partial(functions.product, "matmul"),
     "dot": functools.partial(functions.product, "dot"),
-    "positive": _itself, "conj": _itself, "real": _itself, "imag": _zeros,
-    "where": _chosen, "concat": _joined, "stack": _stacked,
+    "positive": _itself, "conj": _itself, "real": _itself,
+    "imag": lambda x: x.writer.filled(0, x.dtype, x.shape),
+    "where": lambda condition, x, y: xp.where(condition.writer.cast(condition, BOOL), x, y),
+    "concat": _joined, "stack": _stacked,
     "logical_and": _as_bools(operator.and_), "logical_or": _as_bools(operator.or_),
     "logical_xor": _as_bools(_one_op("Xor")),
     "logical_not": _as_bools(xp.logical_not), "any": _as_bools(xp.any), "all": _as_bools(xp.all),
@@ -150,7 +147,7 @@ SINGLE: dict[str, Written] = {
     "layer_norm": functions.layer_norm,
 }  # fmt: skip
 # Several ONNX ops, with no rounding allowed in between: small dtypes are widened first.
-COMPOSED: dict[str, Written] = {
+_COMPOSED: dict[str, Written] = {
     **_ops("sigmoid:Sigmoid gelu:Gelu sign:Sign"),
     "ne": xp.not_equal, "isfinite": xp.isfinite, "max": xp.max, "min": xp.min, "clamp": _clamp,
     "floor_divide": functions.floor_divide,
@@ -214,6 +211,8 @@ _BOOLS: dict[str, Written] = {
 }  # fmt: skip
 
 
+# One op, by these tables.
+
 # Which operands have the compute dtype, if a condition or an exponent has another dtype.
 _COMPUTED = {"where": slice(1, None), "ldexp": slice(0, 1), "embedding": slice(1, None),
              "cross_entropy": slice(0, 1)}  # fmt: skip
@@ -229,13 +228,13 @@ def write_op(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> 
     part = _COMPUTED.get(name, slice(None))
     computed = values[part]
     held = computed[0].dtype
-    if held.rank < 2 and not (held.kind == "bool" and name in _BOOLS) and _is_of_floats(name):
+    if held.rank < 2 and not (held.kind == "bool" and name in _BOOLS) and _needs_floats(name):
         raise LackingError(f"{name} is computed in floats, not in {held}")
     if len({value.dtype for value in computed}) > 1:
         raise LackingError("its operands have different dtypes, and the graph has no cast for them")
     if held.kind == "complex":
         if name in _MOVES:
-            return SINGLE[name](*values, **options)
+            return _SINGLE[name](*values, **options)
         return write_complex(name, values, options)
     function, widens = _chosen_function(name, computed[0])
     if not widens:
@@ -246,7 +245,8 @@ def write_op(name: str, values: Sequence[Value], options: Mapping[str, Any]) -> 
     return w.cast(result, held) if result.dtype is wide[part][0].dtype else result
 
 
-def _is_of_floats(name: str) -> bool:
+def _needs_floats(name: str) -> bool:
+    """Whether an op computes in neither bools nor integers."""
     row = known_op(name)
     return row is not None and not {"bool", "int"} & {d.kind for d in dtypes_named(row.computes)}
 
@@ -265,14 +265,20 @@ def _chosen_function(name: str, main: Value) -> tuple[Written, bool]:
             return _INTEGERS_DIRECTLY[name], False
         if name in _INTEGERS:
             return _INTEGERS[name], True
-    if name in SINGLE:
-        return SINGLE[name], False
+    if name in _SINGLE:
+        return _SINGLE[name], False
     widens = not (name in _EXACT and main.writer.takes("Mul", held))
-    if name in COMPOSED:
-        return COMPOSED[name], widens
+    if name in _COMPOSED:
+        return _COMPOSED[name], widens
     if name in RECIPES:  # castwise's compositions, written for any namespace of the standard
         return functools.partial(RECIPES[name], _Standard()), widens
-    raise LackingError(_not_written(name))
+    # ONNX has no ops at all for the standard's extensions, such as linalg.inv.
+    raise LackingError(
+        f"ONNX has no op for {name}" if "." in name else f"castwise cannot write {name}"
+    )
+
+
+_FUNCTIONS_OF_FLOATS = ("unary float functions", "float functions")
 
 
 class _Standard:
@@ -282,15 +288,7 @@ class _Standard:
         row = known_op(name)
         if name in vars(xp) or row is None or row.family not in _FUNCTIONS_OF_FLOATS:
             return getattr(xp, name)
-        return SINGLE.get(name) or COMPOSED.get(name) or getattr(xp, name)
-
-
-_FUNCTIONS_OF_FLOATS = ("unary float functions", "float functions")
-
-
-def _not_written(name: str) -> str:
-    """The error text for an op; ONNX has no ops at all for the standard's extensions."""
-    return f"ONNX has no op for {name}" if "." in name else f"castwise cannot write {name}"
+        return _SINGLE.get(name) or _COMPOSED.get(name) or getattr(xp, name)
 
 
 def _applied(
@@ -302,6 +300,9 @@ def _applied(
         said = ", ".join(f"{key}={value!r}" for key, value in options.items()) or "no options"
         raise LackingError(f"castwise cannot write {name} with {said} in ONNX") from error
     return function(*values, **options)
+
+
+# A whole program.
 
 
 def program_to_onnx(
@@ -319,7 +320,10 @@ def program_to_onnx(
     onnx = onnx_package()
     target = None if runtime is None else runtime_named(runtime)
     chosen = chosen_opset(opset, target)
-    _check_names(program)
+    output_names = {name for name, _ in _model_outputs(program)}
+    for node in _model_inputs(program):
+        if node.name in output_names:
+            raise UsageError(f"the parameter {node.name} is named like an output: rename it.")
     program = with_kernels_written_out(program)
     model = _model(program, _with_all_nodes(program, new_writer(chosen, target)))
     onnx.checker.check_model(model, full_check=True)
@@ -336,7 +340,7 @@ def program_to_onnx(
 def _with_all_nodes(program: Program, w: Writer) -> Writer:
     """All nodes of the program in ONNX, each with its name in the program's text."""
     names = node_names(program)
-    ends = _ends(program)
+    ends = _model_outputs(program)
     for name, node in reversed(ends):
         if node.op not in (INPUT, CONSTANT):
             names[node] = name
@@ -361,22 +365,15 @@ def _with_all_nodes(program: Program, w: Writer) -> Writer:
     return w
 
 
-def _starts(program: Program) -> list[Node]:
+def _model_inputs(program: Program) -> list[Node]:
     """The inputs of the model: those of the program, then its state."""
     return list(dict.fromkeys([*program.inputs, *[state.before for state in program.state]]))
 
 
-def _ends(program: Program) -> list[tuple[str, Node]]:
+def _model_outputs(program: Program) -> list[tuple[str, Node]]:
     """The outputs of the model by name: those of the program, then the state that is written."""
     outputs = [(f"out{number}", node) for number, node in enumerate(program.outputs)]
     return outputs + [(f"{s.name}_out", s.after) for s in program.state if s.is_written]
-
-
-def _check_names(program: Program) -> None:
-    end_names = {name for name, _ in _ends(program)}
-    for node in _starts(program):
-        if node.name in end_names:
-            raise UsageError(f"the parameter {node.name} is named like an output: rename it.")
 
 
 def _value(node: Node, values: dict[Node, Value], w: Writer, name: str) -> Value:
@@ -394,7 +391,7 @@ def _value(node: Node, values: dict[Node, Value], w: Writer, name: str) -> Value
     if node.op == CAST:
         return w.cast(given[0], node.dtype)
     if node.op == "arange":
-        return counted(w, node.dtype, node.shape, node.options)
+        return write_arange(w, node.dtype, node.shape, node.options)
     if node.compute is None:
         return write_layout(node.op, given, node.shape, node.options)
     if node.op == "topk" and node.part:
@@ -438,8 +435,8 @@ def _model(program: Program, w: Writer) -> Any:
     body = helper.make_graph(
         w.nodes,
         program.name,
-        [info(node.name, node) for node in _starts(program)],
-        [info(name, node) for name, node in _ends(program)],
+        [info(node.name, node) for node in _model_inputs(program)],
+        [info(name, node) for name, node in _model_outputs(program)],
         initializer=list(w.constants.values()),
         doc_string=f"under the promotion rules of {program.dialect.name}",
     )

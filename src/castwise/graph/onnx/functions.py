@@ -1,4 +1,7 @@
-"""Float functions that ONNX lacks, composed of those it has, with NumPy's special cases."""
+"""Functions that ONNX lacks, composed of the ops that it has, with NumPy's special cases.
+
+Functions of floats come first, then integers, layers, reductions and products.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +57,8 @@ from castwise.graph.sizes import element_count
 from castwise.vocab.dtypes import dtype, find_dtype
 
 INF, NAN = math.inf, math.nan
+
+# Functions of floats.
 
 
 def remainder(x: Value, y: Value) -> Value:
@@ -127,7 +132,7 @@ def logarithm(base: float, x: Value) -> Value:
 
 
 def logaddexp2(x: Value, y: Value) -> Value:
-    """The same to base 2."""
+    """The logarithm to base 2 of a sum of powers of 2, without overflow."""
     power = exp(-xp.abs(x - y) * math.log(2.0))
     return where(equal(x, y), x + 1, maximum(x, y) + log1p(power) / math.log(2.0))
 
@@ -162,12 +167,12 @@ def nextafter(x: Value, y: Value) -> Value:
     code = find_dtype(f"int{held.bits}")
     if code is None or not held.is_signed:
         raise LackingError(f"castwise cannot step through the codes of {held} in ONNX")
-    counted = dtype("int64" if held.bits == 64 else "int32")
-    bits = w.cast(w.add("BitCast", x, dtype=code, to=element_type(code)), counted)
+    wide = dtype("int64" if held.bits == 64 else "int32")
+    bits = w.cast(w.add("BitCast", x, dtype=code, to=element_type(code)), wide)
     wide_x, wide_y = w.widened(x), w.widened(y)
     grows = equal(less(0, wide_x), less(wide_x, wide_y))
     stepped = where(grows, bits + 1, bits - 1)
-    least = where(less(wide_y, 0), 1 - 2 ** (held.bits - 1), w.constant(1, counted))
+    least = where(less(wide_y, 0), 1 - 2 ** (held.bits - 1), w.constant(1, wide))
     stepped = where(equal(wide_x, 0), least, stepped)
     if held.specials == "fnuz":  # the code of minus zero is that of NaN
         stepped = where(equal(stepped, -(2 ** (held.bits - 1))), 0, stepped)
@@ -178,7 +183,7 @@ def nextafter(x: Value, y: Value) -> Value:
     return where(stays, w.cast(either, held), moved)
 
 
-# Integer ops in ONNX, with results for what ONNX leaves undefined: zero divisors, long shifts.
+# Integers, with results for what ONNX leaves undefined: zero divisors, long shifts.
 
 
 def floor_divide_integers(x: Value, y: Value) -> Value:
@@ -295,7 +300,7 @@ def _squaring_body(outer: Writer, carried: list[Value]) -> Any:
     return helper.make_graph(w.nodes, "squaring", [counter, goes_on, *infos], outputs)
 
 
-# Layers in ONNX, which has an op for most of them.
+# Layers, most of which are one op of ONNX.
 
 
 def einsum(*values: Value, equation: str = "") -> Value:
@@ -366,7 +371,7 @@ def layer_norm(
     """ONNX's needs a weight, which may be ones."""
     axes, w = normalized_axes(x.shape, normalized_shape), x.writer
     sizes = x.shape[axes[0] :]
-    ones = w.one_op("Expand", w.constant(1.0, x.dtype), w.sizes(sizes), shape=sizes)
+    ones = w.filled(1.0, x.dtype, sizes)
     given = parameters or (ones,)
     return w.one_op("LayerNormalization", x, *given, shape=x.shape, axis=axes[0], epsilon=eps)
 
@@ -397,10 +402,7 @@ def cross_entropy(x: Value, target: Value, *, reduction: str = "mean") -> Value:
     axis, w = class_axis(x.shape, target.shape), x.writer
     if target.ndim == x.ndim:
         logs = called("LogSoftmax", x, axis=axis)
-        losses = -xp.sum(logs * target, axis=axis)
-        if reduction == "none":
-            return losses
-        return xp.mean(losses) if reduction == "mean" else xp.sum(losses)
+        return reduced_losses(-xp.sum(logs * target, axis=axis), reduction)
     if not axis:
         raise LackingError("ONNX has no cross entropy without a batch")
     shape = LAYERS["cross_entropy"](x.shape, target.shape, reduction=reduction)
@@ -408,7 +410,14 @@ def cross_entropy(x: Value, target: Value, *, reduction: str = "mean") -> Value:
     return w.one_op("SoftmaxCrossEntropyLoss", x, classes, shape=shape, reduction=reduction)
 
 
-# Reductions and products in ONNX.
+def reduced_losses(losses: Value, reduction: str) -> Value:
+    """Losses as they are, their mean or their sum."""
+    if reduction == "none":
+        return losses
+    return xp.mean(losses) if reduction == "mean" else xp.sum(losses)
+
+
+# Reductions and products.
 
 
 def var(x: Value, *, axis: Any = None, keepdims: bool = False, correction: float = 0) -> Value:
@@ -440,8 +449,7 @@ def accumulated(op: str, x: Value, *, axis: Any = None, include_initial: bool = 
     w = x.writer
     if include_initial:
         one = (*x.shape[:place], 1, *x.shape[place + 1 :])
-        start = w.constant(op == "CumProd", x.dtype)
-        spread = w.one_op("Expand", start, w.sizes(one), shape=one)
+        spread = w.filled(op == "CumProd", x.dtype, one)
         shape = shapes.accumulated(x.shape, place, True)
         x = w.one_op("Concat", spread, x, shape=shape, axis=place)
     return w.one_op(op, x, w.constant(place, INT64), shape=x.shape)
@@ -476,16 +484,14 @@ def flattened(x: Value) -> Value:
 
 def median(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
     """The middle one, or the mean of the middle two."""
-    return _middle(x, axis, keepdims, _mean)
+    return _middle(
+        x, axis, keepdims, lambda low, high: where(equal(low, high), low, (low + high) / 2)
+    )
 
 
 def lower_median(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
     """The middle one, or the lower of the middle two."""
     return _middle(x, axis, keepdims, lambda low, high: low)
-
-
-def _mean(low: Value, high: Value) -> Value:
-    return where(equal(low, high), low, (low + high) / 2)
 
 
 def _middle(x: Value, axis: Any, keepdims: bool, between: Callable[[Value, Value], Value]) -> Value:
@@ -516,7 +522,7 @@ def product(name: str, x: Value, y: Value) -> Value:
     return x.writer.one_op("MatMul", x, y, shape=shapes.multiplied(x.shape, y.shape))
 
 
-# Products and norms of the standard's linear algebra in ONNX.
+# Products and norms of the standard's linear algebra.
 
 
 def tensordot(x: Value, y: Value, *, axes: Any = 2) -> Value:
@@ -575,10 +581,10 @@ def kron(x: Value, y: Value) -> Value:
 
 def cross(x: Value, y: Value, *, axis: int = -1) -> Value:
     """The cross product of vectors with three elements."""
-    return _turned(x, axis, 1) * _turned(y, axis, 2) - _turned(x, axis, 2) * _turned(y, axis, 1)
+    return _rotated(x, axis, 1) * _rotated(y, axis, 2) - _rotated(x, axis, 2) * _rotated(y, axis, 1)
 
 
-def _turned(x: Value, axis: int, count: int) -> Value:
+def _rotated(x: Value, axis: int, count: int) -> Value:
     """The three elements of vectors, rotated by a number of positions."""
     order = [(n + count) % 3 for n in range(3)]
     place = places(axis, x.ndim)[0]

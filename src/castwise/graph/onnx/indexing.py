@@ -1,4 +1,7 @@
-"""Indices in ONNX: taking parts of arrays, writing into them, and sorting."""
+"""Layout functions in ONNX, which move elements: x[key], x[key] = values, sorting, rolling.
+
+`write_layout` at the end writes each by its name. Sizes may be known only at run time.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,13 @@ from castwise.graph.program import Given, Shape, given_numbers, with_given
 from castwise.graph.shapes import full_key, indexed, places
 from castwise.vocab.dtypes import DType
 
-_WITHOUT_ZERO = "fnu"
-BEFORE_ALL = -(2**63) + 1  # where a backward slice of all elements ends
+_BEFORE_ALL = -(2**63) + 1  # where a backward slice of all elements ends
 
 
-def get_item(x: Value, *arrays: Value, shape: Shape, key: Any) -> Value:
+# x[key] and x[key] = values.
+
+
+def _get_item(x: Value, *arrays: Value, shape: Shape, key: Any) -> Value:
     """x[key]: slices first, then single elements from the last dimension on, then new axes."""
     keys = full_key(key, x.ndim)
     kept = [part for part in keys if part is not None]
@@ -42,10 +47,10 @@ def _gathered(
     if len(arrays) > 1 or None in keys or any(isinstance(part, int) for part in kept):
         raise LackingError("castwise cannot write an array mixed with other indices in ONNX")
     place = next(n for n, part in enumerate(kept) if isinstance(part, Given))
-    return take(x, arrays[0], shape=shape, axis=place)
+    return _take(x, arrays[0], shape=shape, axis=place)
 
 
-def take(x: Value, places: Value, *, shape: Shape, axis: int) -> Value:
+def _take(x: Value, places: Value, *, shape: Shape, axis: int) -> Value:
     """The slices at the given indices of a dimension."""
     return x.writer.one_op("Gather", x, _places(places), shape=shape, axis=axis)
 
@@ -74,7 +79,7 @@ def _bounds(size: int | str, part: slice) -> tuple[int | str, int | str]:
     """The start and end of a slice; with a symbolic size it goes forward from 0 or later."""
     if not any(isinstance(n, str) for n in (size, part.start, part.stop)):
         start, stop, _ = part.indices(int(size))
-        return start, stop if stop >= 0 else BEFORE_ALL
+        return start, stop if stop >= 0 else _BEFORE_ALL
     return 0 if part.start is None else part.start, size if part.stop is None else part.stop
 
 
@@ -94,7 +99,7 @@ def _new_places(keys: list[Any]) -> list[int]:
     return found
 
 
-def set_item(x: Value, new: Value, *arrays: Value, shape: Shape, key: Any) -> Value:
+def _set_item(x: Value, new: Value, *arrays: Value, shape: Shape, key: Any) -> Value:
     """x with new values at key; the dimensions it indexes are moved first and written at once."""
     keys = full_key(key, x.ndim)
     if None in keys:
@@ -159,7 +164,10 @@ def _permuted(x: Value, order: list[int]) -> Value:
     return x.writer.one_op("Transpose", x, shape=tuple(x.shape[n] for n in order), perm=order)
 
 
-def take_along(x: Value, places: Value, *, shape: Shape, axis: int) -> Value:
+# Elements by their positions, and sorted elements.
+
+
+def _take_along(x: Value, places: Value, *, shape: Shape, axis: int) -> Value:
     """The elements at the indices in another array, one per element of it."""
     wide = (*shape[:axis], x.shape[axis], *shape[axis + 1 :])
     return _at(_spread(x, wide), _spread(_places(places), shape), axis)
@@ -169,11 +177,11 @@ def _at(x: Value, places: Value, axis: int) -> Value:
     return x.writer.one_op("GatherElements", x, places, shape=places.shape, axis=axis)
 
 
-def sort(x: Value, *, shape: Shape, axis: int = -1, **options: Any) -> Value:
-    return _at(x, argsort(x, shape=shape, axis=axis, **options), axis % x.ndim)
+def _sort(x: Value, *, shape: Shape, axis: int = -1, **options: Any) -> Value:
+    return _at(x, _argsort(x, shape=shape, axis=axis, **options), axis % x.ndim)
 
 
-def argsort(
+def _argsort(
     x: Value, *, shape: Shape, axis: int = -1, descending: bool = False, stable: bool = True
 ) -> Value:
     """The indices that sort the elements; NaN is the largest, and equal elements keep their
@@ -199,11 +207,11 @@ def _ordered(x: Value, place: int, descending: bool) -> Value:
     return Value(w, found, INT64, values.shape)
 
 
-def searchsorted(x: Value, y: Value, *, shape: Shape, side: str, sorter: Value | None) -> Value:
+def _searchsorted(x: Value, y: Value, *, shape: Shape, side: str, sorter: Value | None) -> Value:
     """How many sorted elements come before each one; NaN counts as the largest."""
     if x.dtype.kind == "complex":
         raise LackingError(f"ONNX cannot sort {x.dtype}")
-    x = x if sorter is None else take(x, sorter, shape=x.shape, axis=0)
+    x = x if sorter is None else _take(x, sorter, shape=x.shape, axis=0)
     each = reshape(y, (*y.shape, 1))
     comes_before = xp.less if side == "left" else xp.less_equal
     is_before = comes_before(x, each)
@@ -213,7 +221,10 @@ def searchsorted(x: Value, y: Value, *, shape: Shape, side: str, sorter: Value |
     return xp.count(is_before, axis=-1)
 
 
-def diagonal(x: Value, *, shape: Shape, offset: int = 0) -> Value:
+# Matrices.
+
+
+def _diagonal(x: Value, *, shape: Shape, offset: int = 0) -> Value:
     """The elements on a diagonal of matrices, by their positions in the flattened rows."""
     *stack, rows, columns = x.shape
     if not (isinstance(rows, int) and isinstance(columns, int)):
@@ -221,14 +232,14 @@ def diagonal(x: Value, *, shape: Shape, offset: int = 0) -> Value:
     first = offset if offset >= 0 else -offset * columns
     places = [first + n * (columns + 1) for n in range(int(shape[-1]))]
     flat = reshape(x, (*stack, rows * columns))
-    return take(flat, x.writer.integers(places), shape=shape, axis=len(stack))
+    return _take(flat, x.writer.integers(places), shape=shape, axis=len(stack))
 
 
-def triangle(x: Value, *, shape: Shape, k: int, upper: int) -> Value:
+def _triangle(x: Value, *, shape: Shape, k: int, upper: int) -> Value:
     """The lower or upper triangles of matrices. A dtype without zero is filled with its lowest
     number, whose bits are all zero."""
     w, held = x.writer, x.dtype
-    if held.specials != _WITHOUT_ZERO:
+    if held.specials != "fnu":  # it has a zero
         return w.one_op("Trilu", x, w.constant(k, INT64), shape=shape, upper=upper)
     wide = w.widened(x)
     kept = w.one_op("Trilu", wide, w.constant(k, INT64), shape=shape, upper=upper)
@@ -236,7 +247,7 @@ def triangle(x: Value, *, shape: Shape, k: int, upper: int) -> Value:
     return w.cast(xp.where(is_outside, w.constant(held.smallest, wide.dtype), kept), held)
 
 
-# Layout functions in ONNX: they move elements; sizes may be known only at run time.
+# Whole arrays.
 
 
 def _permuted_axes(x: Value, *, shape: Shape, axes: tuple[int, ...]) -> Value:
@@ -245,15 +256,11 @@ def _permuted_axes(x: Value, *, shape: Shape, axes: tuple[int, ...]) -> Value:
     return x.writer.one_op("Transpose", x, shape=shape, perm=list(axes))
 
 
-def _broadcast(x: Value, *, shape: Shape) -> Value:
-    return x.writer.one_op("Expand", x, x.writer.sizes(shape), shape=shape)
-
-
 def _flipped(x: Value, *, shape: Shape, axis: tuple[int, ...]) -> Value:
     if not axis:
         return x
     w, count = x.writer, len(axis)
-    bounds = [[-1] * count, [BEFORE_ALL] * count, axis, [-1] * count]
+    bounds = [[-1] * count, [_BEFORE_ALL] * count, axis, [-1] * count]
     return w.one_op("Slice", x, *[w.integers(part) for part in bounds], shape=shape)
 
 
@@ -291,7 +298,7 @@ def _shifted(sign: int, x: Value, *, shape: Shape, axes: Any) -> Value:
     return _rolled(x, shape=shape, shift=tuple(halves), axis=chosen)
 
 
-def counted(w: Writer, held: DType, shape: Shape, options: Mapping[str, Any]) -> Value:
+def write_arange(w: Writer, held: DType, shape: Shape, options: Mapping[str, Any]) -> Value:
     """Evenly spaced numbers, computed in int64."""
     bounds = [reshape(w.size(options[name]), ()) for name in ("start", "stop", "step")]
     return w.cast(w.add("Range", *bounds, shape=shape), held)
@@ -300,21 +307,23 @@ def counted(w: Writer, held: DType, shape: Shape, options: Mapping[str, Any]) ->
 LAYOUTS: dict[str, Callable[..., Value]] = {
     "reshape": lambda x, *, shape: reshape(x, shape),
     "permute_dims": _permuted_axes,
-    "broadcast_to": _broadcast,
+    "broadcast_to": lambda x, *, shape: x.writer.one_op(
+        "Expand", x, x.writer.sizes(shape), shape=shape
+    ),
     "flip": _flipped,
     "roll": _rolled,
     "fft.fftshift": functools.partial(_shifted, 1),
     "fft.ifftshift": functools.partial(_shifted, -1),
-    "getitem": get_item,
-    "setitem": set_item,
-    "take": take,
-    "take_along_axis": take_along,
-    "sort": sort,
-    "argsort": argsort,
-    "searchsorted": searchsorted,
-    "linalg.diagonal": diagonal,
-    "tril": functools.partial(triangle, upper=0),
-    "triu": functools.partial(triangle, upper=1),
+    "getitem": _get_item,
+    "setitem": _set_item,
+    "take": _take,
+    "take_along_axis": _take_along,
+    "sort": _sort,
+    "argsort": _argsort,
+    "searchsorted": _searchsorted,
+    "linalg.diagonal": _diagonal,
+    "tril": functools.partial(_triangle, upper=0),
+    "triu": functools.partial(_triangle, upper=1),
 }
 
 

@@ -1,4 +1,4 @@
-"""The kernels that ONNX runtimes have: one data file per runtime, written by testing it."""
+"""What ONNX and its runtimes have: kernels, names of dtypes, opsets, and what each op takes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from castwise.conformance.onnx_models import model_session
 from castwise.errors import UsageError, did_you_mean
 from castwise.graph.onnx import onnxruntime
 from castwise.vocab.dtypes import DType, dtype
+
+# Runtimes: one data file for each, which tools/onnx_runtimes.py writes by testing it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Runtime:
         return f"{source}:{target}" in self.casts
 
 
-_RUNTIMES = {"onnxruntime": onnxruntime}  # data that the prober writes
+_RUNTIMES = {"onnxruntime": onnxruntime}
 
 
 @functools.cache
@@ -51,19 +53,19 @@ def runtime_named(name: str) -> Runtime:
             f"{', '.join(_RUNTIMES)}."
         )
     data = _RUNTIMES[name]
+    lacks, differs = (
+        {op: frozenset(dtypes.split()) for op, dtypes in table.items()}
+        for table in (data.LACKS, data.DIFFERS)
+    )
     return Runtime(
         name,
         data.VERSION,
         data.OPSET,
         frozenset(data.HAS_NO.split()),
-        _sets(data.LACKS),
-        _sets(data.DIFFERS),
+        lacks,
+        differs,
         frozenset(data.CASTS.split()),
     )
-
-
-def _sets(table: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    return {op: frozenset(dtypes.split()) for op, dtypes in table.items()}
 
 
 # The dtypes of castwise in ONNX: their names there, and their compute dtypes.

@@ -1,5 +1,8 @@
-"""Replacements for kernels that a runtime lacks in every dtype that is wide enough: other ops for
-64-bit floats, large integers and casts."""
+"""Replacements for kernels that a runtime lacks in every dtype that is wide enough.
+
+Functions of 64-bit floats come first, then uint64 and casts. `new_writer` at the end gives them
+to a writer.
+"""
 
 from __future__ import annotations
 
@@ -57,10 +60,6 @@ def _acosh(x: Value) -> Value:
     return where(less(x, 1), NAN, where(greater(x, _LARGE), log(x) + _LN2, near))
 
 
-def _atanh(size: Value) -> Value:
-    return log1p(2 * size / (1 - size)) / 2
-
-
 def _atan(size: Value) -> Value:
     """The angle in float32, plus a correction."""
     is_steep = greater(size, 1)
@@ -71,14 +70,6 @@ def _atan(size: Value) -> Value:
     left = (ratio - slope) / (1 + ratio * slope)
     found = first + (left - left * left * left / 3)
     return where(is_steep, math.pi / 2 - found, found)
-
-
-def _asin(x: Value) -> Value:
-    return called("Atan", x / sqrt((1 - x) * (1 + x)))
-
-
-def _acos(x: Value) -> Value:
-    return 2 * called("Atan", sqrt((1 - x) / (1 + x)))
 
 
 def _erf(size: Value) -> Value:
@@ -109,25 +100,9 @@ def _deeper(x: Value) -> Value:
     return xp.reshape(x, (*x.shape, 1))
 
 
-def _gelu(x: Value) -> Value:
-    return x / 2 * (1 + called("Erf", x / math.sqrt(2)))
-
-
 def _sigmoid(x: Value) -> Value:
     power = exp(-xp.abs(x))
     return where(less(x, 0), power, 1.0) / (1 + power)
-
-
-def _relu(x: Value) -> Value:
-    return xp.maximum(x, 0)
-
-
-def _maximum(x: Value, y: Value) -> Value:
-    return where(greater(x, y), x, y)
-
-
-def _minimum(x: Value, y: Value) -> Value:
-    return where(less(x, y), x, y)
 
 
 def _sign(x: Value) -> Value:
@@ -156,26 +131,40 @@ def _extreme(op: str) -> Callable[..., Value]:
 
 
 # ONNX op -> how it is written without its kernel
-WRITTEN_OUT: dict[str, Callable[..., Value]] = {
-    "Tan": _tan, "Sinh": _odd(_sinh), "Cosh": _cosh, "Asinh": _odd(_asinh), "Acosh": _acosh,
-    "Atanh": _odd(_atanh), "Atan": _odd(_atan), "Asin": _asin, "Acos": _acos, "Erf": _odd(_erf),
-    "Gelu": _gelu, "Sigmoid": _sigmoid, "Relu": _relu, "Max": _maximum, "Min": _minimum,
-    "Sign": _sign, "ReduceMax": _extreme("ReduceMax"), "ReduceMin": _extreme("ReduceMin"),
-}  # fmt: skip
+_WRITTEN_OUT: dict[str, Callable[..., Value]] = {
+    "Tan": _tan,
+    "Sinh": _odd(_sinh),
+    "Cosh": _cosh,
+    "Asinh": _odd(_asinh),
+    "Acosh": _acosh,
+    "Atanh": _odd(lambda size: log1p(2 * size / (1 - size)) / 2),
+    "Atan": _odd(_atan),
+    "Asin": lambda x: called("Atan", x / sqrt((1 - x) * (1 + x))),
+    "Acos": lambda x: 2 * called("Atan", sqrt((1 - x) / (1 + x))),
+    "Erf": _odd(_erf),
+    "Gelu": lambda x: x / 2 * (1 + called("Erf", x / math.sqrt(2))),
+    "Sigmoid": _sigmoid,
+    "Relu": lambda x: xp.maximum(x, 0),
+    "Max": lambda x, y: where(greater(x, y), x, y),
+    "Min": lambda x, y: where(less(x, y), x, y),
+    "Sign": _sign,
+    "ReduceMax": _extreme("ReduceMax"),
+    "ReduceMin": _extreme("ReduceMin"),
+}
 
-# Ops that compare numbers, and those that move them or compute what wraps.
+# uint64 as int64. Ops that compare numbers, and those that move them or compute what wraps.
 _ORDERING = frozenset({"ArgMax", "ArgMin", "ReduceMax", "ReduceMin", "TopK"})
 _WRAPPING = frozenset({"Where", "Trilu", "CumSum", "CumProd", "Einsum"})
 
 
-def as_signed(op: str, x: Value) -> Value | None:
+def _as_signed(op: str, x: Value) -> Value | None:
     """uint64 as int64, in a form that an op treats like uint64; None if there is none."""
     if x.dtype is not _UINT64 or op not in _ORDERING | _WRAPPING:
         return None
     return x.writer.cast(_flipped(op, x), INT64)
 
 
-def as_unsigned(op: str, x: Value) -> Value:
+def _as_unsigned(op: str, x: Value) -> Value:
     """Converts the result back to uint64."""
     return _flipped(op, x.writer.cast(x, _UINT64))
 
@@ -185,7 +174,10 @@ def _flipped(op: str, x: Value) -> Value:
     return called("BitwiseXor", x, 2**63) if op in _ORDERING else x
 
 
-def before_cast(x: Value, held: DType) -> Value:
+# Casts that a runtime does differently.
+
+
+def _before_cast(x: Value, held: DType) -> Value:
     """A value from which a runtime's deviating cast gives the right result."""
     if held.name == "float16":
         return _rounded_to_odd(x)
@@ -229,7 +221,7 @@ def _rounded_to_odd(x: Value) -> Value:
     return w.add("BitCast", odd, dtype=_FLOAT32, to=element_type(_FLOAT32))
 
 
-_STAND_INS = StandIns(cast_complex, before_cast, WRITTEN_OUT, as_signed, as_unsigned)
+_STAND_INS = StandIns(cast_complex, _before_cast, _WRITTEN_OUT, _as_signed, _as_unsigned)
 
 
 def new_writer(opset: int, runtime: Runtime | None = None) -> Writer:

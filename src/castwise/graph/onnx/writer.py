@@ -1,4 +1,7 @@
-"""Writes ONNX nodes: each value knows its dtype and shape, and each op is checked for both."""
+"""Writes ONNX nodes: each value knows its dtype and shape, and each op is checked for its dtypes.
+
+A `Value` has the operators of numbers, and a `Writer` adds the nodes behind them.
+"""
 
 from __future__ import annotations
 
@@ -165,8 +168,10 @@ class Writer:
 
     def constant(self, value: Any, held: DType) -> Value:
         """A constant, written only once."""
-        array = backend_named(DEFAULT_BACKEND).number(value, held) if _is_number(value) else value
-        array = backend_named(DEFAULT_BACKEND).make(array, held, copy=None, device=None)
+        numpy = backend_named(DEFAULT_BACKEND)
+        is_number = isinstance(value, (bool, int, float, complex)) and not hasattr(value, "dtype")
+        array = numpy.number(value, held) if is_number else value
+        array = numpy.make(array, held, copy=None, device=None)
         number = array.item() if array.shape == () else None
         key = (held, array.shape, array.tobytes())
         if key not in self.constants:
@@ -175,15 +180,19 @@ class Writer:
             try:
                 self.constants[key] = onnx_package().numpy_helper.from_array(array, name)
             except RuntimeError:  # older versions of onnx cannot write arrays of small dtypes
-                wide = self.constant(
-                    backend_named(DEFAULT_BACKEND).cast(array, wider(held)), wider(held)
-                )
+                wide = self.constant(numpy.cast(array, wider(held)), wider(held))
                 return replace(self.cast(wide, held), number=number)
         return Value(self, self.constants[key].name, held, tuple(array.shape), number)
 
     def integers(self, numbers: Sequence[int]) -> Value:
         """A list of integers, such as axes."""
-        return self.constant(list(numbers) or _no_integers(), INT64)
+        import numpy as np
+
+        return self.constant(list(numbers) or np.zeros(0, np.int64), INT64)
+
+    def filled(self, number: Any, held: DType, shape: Shape) -> Value:
+        """A number for each element of a shape."""
+        return self.one_op("Expand", self.constant(number, held), self.sizes(shape), shape=shape)
 
     def cast(self, value: Value, held: DType) -> Value:
         """The value in another dtype; itself if it already has it."""
@@ -317,13 +326,3 @@ def called(op: str, *operands: Any, **more: Any) -> Value:
     """One ONNX op on values and numbers."""
     values = same(*operands)
     return values[0].writer.one_op(op, *values, **more)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, complex)) and not hasattr(value, "dtype")
-
-
-def _no_integers() -> Any:
-    import numpy as np
-
-    return np.zeros(0, np.int64)
