@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import astuple, fields, replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import combinations, product
 from operator import attrgetter
@@ -22,34 +22,22 @@ from castwise.report.history import history_markdown, summary
 from castwise.report.lattice import only_absorbed_text
 from castwise.report.table import alike_text, marks_used, short_name, table_markdown
 from castwise.report.terminal import markdown_row
-from castwise.rules.dialect import Dialect
+from castwise.rules.dialect import GUARDS, Dialect
 from castwise.rules.rule import (
     BEYOND,
-    DTYPE_ARGUMENTS,
-    GUARDS,
     JOINS,
     LIMITS,
-    LISTS,
-    MASKS,
-    NUMBERS,
     NUMPY_ARRAYS,
-    OTHERS,
     OUTPUTS,
-    PLACES,
     REBINDS,
     SCALARS,
-    STARTS,
-    STRONG,
-    UNLESS,
     Composed,
-    Condition,
-    Conversion,
     Rule,
     given_fields,
     join_text,
     without,
 )
-from castwise.rules.values import CHOICES
+from castwise.rules.values import CHOICES, TITLES
 from castwise.showing import quantity
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Role, array_operand
@@ -74,7 +62,7 @@ def phrases(rule: Rule) -> list[str]:
     limit, beyond = given.pop("range.limit", None), given.pop("range.beyond", None)
     if limit or beyond:
         given = {"range": (limit, beyond), **given}
-    texts = [_PHRASES.get(name, _by_name(name))(value) for name, value in given.items()]
+    texts = [_phrase(name, value) for name, value in given.items()]
     return [*texts[:-1], f"{texts[-1]} ({why})"] if why and texts else texts
 
 
@@ -102,16 +90,27 @@ def _range_phrase(given: tuple[str | None, str | None]) -> str:
     return f"a Python number out of range: {happens}"
 
 
-def _by_name(field: str) -> Callable[[Any], str]:
-    """The phrase of a field that is not in the table: its name says what it is."""
-    words = field.rpartition(".")[2].replace("_", " ")
-
-    def say(value: Any) -> str:
-        if isinstance(value, bool):
-            return words if value else f"not: {words}"
-        return f"{words}: {code(str(value))}"
-
-    return say
+def _phrase(name: str, value: Any) -> str:
+    """What a field says, in the sentence that it is declared with in rules/rule.py."""
+    if name in _PHRASES:
+        return _PHRASES[name](value)
+    part, _, own = name.rpartition(".")
+    record = getattr(Rule(), part) if part else Rule()
+    field = next(f for f in fields(record) if f.name == own)
+    declared = field.metadata
+    if not value and declared["otherwise"] is not None:
+        return str(declared["otherwise"])
+    if field.type == "Dtypes":
+        text = dtype_names(value)
+    elif declared["words"]:
+        text = declared["words"][value]
+    elif field.type == "Edges":
+        text = code("; ".join(filter(None, map(str.strip, value.splitlines()))))
+    elif field.type in ("Text", "OneDtype", "Count", "Kinds", "Words", "Flag"):
+        text = str(value)
+    else:
+        text = code(value)
+    return str(declared["sentence"].format(text, either=_or(str(value))))
 
 
 def dtype_names(words: str) -> str:
@@ -161,7 +160,7 @@ def _one_composed(composed: Composed) -> str:
     return " ".join(parts)
 
 
-def _conversion(value: Conversion) -> str:
+def _conversion(value: Any) -> str:
     """What a Python number may become if it is converted before the op sees it."""
     parts = [f"a Python bool becomes {dtype_names(value.bools)}"]
     if value.wide_ints:
@@ -173,17 +172,13 @@ def _conversion(value: Conversion) -> str:
     return "; ".join(parts)
 
 
-def _condition(value: Condition) -> str:
+def _condition(value: Any) -> str:
     """What the condition of an op may be."""
     arrays = f"the condition may be {dtype_names(value.arrays)} arrays"
     others = " (others have no kernel)" if value.otherwise == "no kernel" else ""
     numbers = f"a Python {_or(value.numbers)}" if value.numbers else "no Python number"
     numpy = f"{dtype_names(value.numpy)} NumPy arrays" if value.numpy else "no NumPy array"
     return f"{arrays}{others}, {numbers}, {numpy}"
-
-
-def _one_line(edges: str) -> str:
-    return "; ".join(filter(None, map(str.strip, edges.splitlines())))
 
 
 def _pairs(value: Mapping[str, str]) -> str:
@@ -194,10 +189,6 @@ def _or(words: str) -> str:
     return " or ".join(words.split())
 
 
-def _yes_no(yes: str, no: str) -> Callable[[bool], str]:
-    return lambda value: yes if value else no
-
-
 def _named_number(words: str) -> str:
     """The kinds that a keyword's number may have, and its other requirements."""
     kinds = [word for word in words.split() if word in KINDS]
@@ -206,151 +197,17 @@ def _named_number(words: str) -> str:
     return text + (", which the compute dtype must hold" if "fits" in words else "")
 
 
+# The phrases of fields whose value is more than a word or a list.
 _PHRASES: dict[str, Callable[[Any], str]] = {
-    "computes": lambda value: f"computes in {dtype_names(value)}",
-    "otherwise": lambda value: (
-        "other dtypes are refused"
-        if value == "refused"
-        else "an op also promotes to dtypes it does not compute in, and then has no kernel"
-    ),
-    "accepts.refuses": lambda value: f"refuses {dtype_names(value)}",
-    "accepts.refuses_arrays": lambda value: (
-        f"refuses {dtype_names(value)} arrays, but not such scalars"
-    ),
-    "accepts.refuses_compute": lambda value: f"refuses to compute in {dtype_names(value)}",
-    "numbers.refused_with": lambda value: f"{dtype_names(value)} arrays accept no Python scalar",
-    "numbers.refuses": lambda value: (
-        f"accepts no Python {_or(value)}" if value else "accepts every Python number"
-    ),
-    "numbers.places": lambda value: f"Python scalars are accepted {PLACES[value]}",
-    "numbers.lists": lambda value: f"lists of Python numbers {LISTS[value]}",
-    "numbers.list_places": lambda value: f"lists are accepted {PLACES[value]}",
-    "accepts.needs_rank": lambda value: f"some operand must have {value} dimensions or more",
-    "numbers.last_is_number": _yes_no(
-        "the last operand must be a Python scalar", "any operand may be last"
-    ),
     "scalars": lambda value: f"{value}: {SCALARS[value]}",
-    "numbers.adapts": lambda value: (
-        f"a Python {_or(value)} takes the array's dtype, other scalars are refused"
-        if value
-        else "every Python number is accepted"
-    ),
-    "joins.mixes": lambda value: f"arrays of two dtypes mix only by these casts: {code(value)}",
-    "numbers.dtypes_by_array": _counts_with_arrays,
-    "numbers.conversion": _conversion,
-    "accepts.condition": _condition,
-    "arrays.makes_arrays": lambda value: (
-        f"{'every' if value == 'all' else 'the first'} operand is converted to an array on its own,"
-        " before the dtypes are joined"
-    ),
-    "arrays.zero_d_as_arrays": _yes_no(
-        "0-d arrays count as arrays", "0-d arrays rank below arrays"
-    ),
-    "numbers.count_as": lambda value: NUMBERS[value],
-    "accepts.refuses_zero_d": _yes_no("refuses 0-d arrays", "accepts 0-d arrays"),
-    "joins.reaches": lambda value: f"has its own edges: {code(_one_line(value))}",
-    "joins.pairs": lambda value: f"these pairs join differently: {code(value)}",
-    "arrays.promotes": _yes_no(
-        "operands are cast to one dtype", "no operand is cast to another's dtype"
-    ),
-    "arrays.lowest_promoted": _yes_no(
-        "lowest dtypes also apply if operands are promoted",
-        "lowest dtypes apply only to ops that promote nothing",
-    ),
-    "joins.by": lambda value: f"joins by {value.removeprefix('by ')}: {JOINS[value]}",
-    "joins.others": lambda value: f"the first operand decides {OTHERS[value]}",
-    "joins.unless": lambda value: UNLESS.get(value, "the first operand always decides"),
-    "joins.typed_by": lambda value: f"{value} decides the dtype of operands that are not arrays",
-    "composes": _composed,
-    "borrows": lambda value: f"{value} decides",
-    "writes.rebinds": lambda value: REBINDS[value],
-    "numpy.arrays": lambda value: f"a NumPy array: {NUMPY_ARRAYS[value]}",
-    "numpy.arrays_left": lambda value: f"a NumPy array on the left: {NUMPY_ARRAYS[value]}",
-    "numpy.decider": lambda value: f"with a NumPy array on the right, {value} decides",
-    "numpy.left_decider": lambda value: (
-        f"with a NumPy array or scalar on the left, {value} decides"
-    ),
-    "numpy.scalars": lambda value: (
-        f"NumPy scalars count as Python numbers: {code(value)}"
-        if value
-        else "NumPy scalars count as NumPy arrays do"
-    ),
-    "numpy.scalars_left": lambda value: f"NumPy scalars on the left: {code(value)}",
-    "numpy.reads": lambda value: f"NumPy arrays are read as other dtypes: {code(value)}",
-    "numpy.sees": lambda value: f"it sees arrays as other dtypes: {code(value)}",
-    "numpy.refuses": lambda value: f"{dtype_names(value)} arrays do not mix with NumPy arrays",
-    "numpy.result": lambda value: f"its result is converted: {code(value)}",
-    "converts": lambda value: (
-        f"before computing, {code(value)}" if value else "nothing is converted before computing"
-    ),
-    "integers_become_float": _yes_no("integers become floats", "integers do not become floats"),
-    "arrays.keeps_width": lambda value: (
-        f"{_or(value)} operands are not computed in fewer bits than they have"
-    ),
-    "arrays.floats_lift": _yes_no(
-        "with a Python float integers become floats first",
-        "a Python float does not turn integers into floats",
-    ),
-    "numbers.dtypes": lambda value: f"Python numbers count as other dtypes: {_pairs(value)}",
-    "accumulates": _yes_no("small integers are summed in wide ones", "sums keep their dtype"),
-    "accepts.same_dtype": _yes_no(
-        "all operands must have one dtype", "operands may differ in dtype"
-    ),
-    "accepts.wider_others": lambda value: (
-        f"the others may all have a wider one: {code(value)}, from the first operand's"
-    ),
-    "accepts.index": lambda value: f"the index may be {dtype_names(value)}",
-    "accepts.refuses_last": lambda value: f"refuses {dtype_names(value)} as the last operand",
-    "accepts.compared": lambda value: f"only the first {value} operands must have one dtype",
-    "arrays.is_truncated": _yes_no("dtypes are truncated", "dtypes are not truncated"),
-    "arrays.keeps_dtypes": _yes_no(
-        "a dtype on its own is not truncated", "a dtype on its own is truncated as arrays are"
-    ),
-    "weakness.makes_strong": _yes_no("the result is never weak", "the result may be weak"),
-    "weakness.arrays_make_strong": lambda value: (
-        f"the result is not weak if {STRONG[value]} has dimensions"
-    ),
-    "weakness.converted_is_strong": _yes_no(
-        "converted operands are not weak", "converted operands may be weak"
-    ),
-    "range": _range_phrase,
-    "range.looks_at": lambda value: f"values are checked only for {dtype_names(value)}",
-    "exponent.fits": lambda value: (
-        f"only the exponent's value is checked, and it must also fit {value}"
-    ),
-    "exponent.negative": lambda value: (
-        "an integer to a negative integer power is refused"
-        + (", and so is a negative base" if value.endswith("on either side") else "")
-    ),
-    "exponent.is_free": _yes_no(
-        "a single integer as the exponent may be any number, and its base wraps at 64 bits",
-        "an exponent is a number like any other",
-    ),
     "result": lambda value: RESULTS.get(value, f"the result is {value}"),
-    "result_of": lambda value: f"the result dtype changes: {code(value)}",
-    "writes.into": lambda value: f"what may be written: {OUTPUTS[value]}",
-    "writes.also": lambda value: f"may also be written: {code(value)}",
-    "writes.never": lambda value: f"may not be written: {code(value)}" if value else "no exception",
-    "arguments.dtype": lambda value: (
-        f"`dtype=`: {DTYPE_ARGUMENTS[value]}" if value else "accepts no `dtype=`"
-    ),
-    "arguments.casting": lambda value: f"casts of operands to `dtype=`: {OUTPUTS[value]}",
-    "arguments.takes_casting": _yes_no("accepts `casting=`", "accepts no `casting=`"),
-    "arguments.typed_castings": lambda value: (
-        f"with `casting=` {_or(value)}, Python numbers have a dtype"
-    ),
-    "arguments.finds_foreign": _yes_no(
-        "`dtype=` finds foreign loops for any operands", "`dtype=` finds no foreign loop"
-    ),
-    "arguments.where": lambda value: (
-        f"`where=`: {MASKS[value]}" if value else "accepts no `where=`"
-    ),
-    "arguments.initial": lambda value: (
-        f"`initial=`: {STARTS[value]}" if value else "accepts no `initial=`"
-    ),
-    "arguments.rounded_as": lambda value: (
-        f"`rounding_mode=` uses the dtypes of another op: {code(value)}"
-    ),
+    "composes": _composed,
+    "accepts.condition": _condition,
+    "numbers.conversion": _conversion,
+    "numbers.dtypes": lambda value: f"Python numbers count as other dtypes: {_pairs(value)}",
+    "numbers.dtypes_by_array": _counts_with_arrays,
+    "joins.by": lambda value: f"joins by {value.removeprefix('by ')}: {JOINS[value]}",
+    "range": _range_phrase,
     "arguments.value": lambda value: f"`value=`: {_named_number(value)}",
     "arguments.delta": lambda value: f"`delta=`: {_named_number(value)}",
 }
@@ -690,67 +547,6 @@ def deciding_steps(steps: Iterable[str]) -> list[str]:
 
 # What the frameworks compute where arithmetic leaves a choice, as Markdown tables.
 
-_TITLES = {
-    "dividing.quotient_by_zero": "The quotient `//` of integers by zero",
-    "dividing.remainder_by_zero": "The remainder of integers by zero",
-    "dividing.rounds": "Which way `//` and `%` round",
-    "dividing.float_quotient": "`//` of floats",
-    "powers.of_integers": "Integers to the power of an array of integers",
-    "powers.exponents": "A Python number as the exponent of `float32`",
-    "powers.by_one_exponent": "Floats to the power of one exponent",
-    "powers.square_root": "The square root of float32 and float64",
-    "arithmetic.shifts": "Shifts by a negative count, or by the width or more",
-    "casting.float_to_int": "Floats out of range, cast to an integer",
-    "casting.float_to_byte": "The same, cast to `uint8`",
-    "casting.subnormals": "Subnormal floats",
-    "arithmetic.mixed_signs": "Comparisons of a signed with an unsigned integer",
-    "dividing.divisor_in_place": "What in-place division divides by",
-    "casting.truth": "Casts of complex numbers to bool",
-    "reducing.median": "The median",
-    "arithmetic.gelu": "gelu",
-    "arithmetic.sign_of_nan": "The sign of NaN",
-    "arithmetic.halves": "round of halves",
-    "clamping.crossed_bounds": "clamp if the lower bound is above the upper bound",
-    "clamping.bound_shapes": "clamp if its bounds are arrays",
-    "clamping.lower_bound": "clamp of integers with a Python int as the lower bound and"
-    " another dtype as the upper",
-    "arithmetic.float_errors": "Floats that overflow or are undefined",
-    "memory.out_shapes": "`out=` with another shape than the result",
-    "memory.assigned_shapes": "The shape of a value that `x[i] = value` assigns",
-    "reducing.cumulated_number": "cumsum and cumprod of a 0-d array",
-    "reducing.cumulated_axis": "cumsum and cumprod of several dimensions, without an axis",
-    "reducing.median_of_none": "The median of no elements",
-    "reducing.logsumexp_of_none": "logsumexp of no elements",
-    "functions.divmod": "Python's divmod of arrays",
-    "functions.round": "Python's round of an array",
-    "reducing.extremes_of_none": "max and min of no elements",
-    "reducing.place_of_nan": "argmax and argmin of floats that include NaN",
-    "reducing.integer_means": "The mean of 64-bit integers, if the result is an integer",
-    "reducing.integer_variance": "std and var of integers",
-    "arithmetic.real_angles": "angle of real numbers",
-    "arithmetic.step_of_nan": "heaviside of NaN",
-    "arithmetic.zero_log_of_nan": "xlogy of 0 and NaN",
-    "arithmetic.summed_angles": "The imaginary part of logaddexp and logaddexp2",
-    "casting.signless": "Negative numbers and zero, cast to float8_e8m0fnu",
-    "memory.assigned_0d": "`x[...] = value` of a 0-d array",
-    "memory.new_axes": "`x[None] = value`",
-    "arithmetic.scaled_sums": "`add` and `sub` of floats with `alpha`",
-    "memory.elements": "One element of an array, `x[0]`",
-    "memory.slices": "A slice of an array, `x[1:]`",
-    "memory.overlaps": "An array assigned to a part of itself",
-    "memory.retyped_shapes": "An in-place op that changes the dtype and the shape",
-    "methods.extremes": "`x.max(0)`, `x.min(0)` and `x.median(0)`",
-    "methods.sort": "`x.sort()`",
-    "methods.transpose": "The numbers in `x.transpose(0, 1)`",
-    "methods.transposed": "`x.T`, if x is not a matrix",
-    "methods.repeat": "`x.repeat(2)`",
-    "methods.split": "The number in `x.split(2)`",
-    "methods.squeeze": "`x.squeeze(0)`, if that dimension is longer than 1",
-    "methods.flatten": "The memory of `x.flatten()`",
-    "methods.nonzero": "`x.nonzero()`",
-}
-
-
 # The rules that name ops, in the order of their columns.
 _OF_OPS = (
     "arithmetic.wide_scalars", "dividing.reciprocal_first", "dividing.reciprocal_second",
@@ -764,7 +560,7 @@ def value_tables(dialects: Iterable[Dialect]) -> str:
     """A table for each rule: what may happen, and in which dialects; then one for rules on ops."""
     distinct = _distinct(dialects)
     tables = [
-        _values_table(_TITLES[name], name, choices, distinct) for name, choices in CHOICES.items()
+        _values_table(TITLES[name], name, choices, distinct) for name, choices in CHOICES.items()
     ]
     return "\n".join([*tables, _ops_table(distinct)])
 

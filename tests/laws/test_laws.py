@@ -245,7 +245,7 @@ def is_reached(dialect: str, op: str, form: str, dtypes: list[DType]) -> bool:
     plan = plan_in(dialect, op)
     if result is None or frozenset(arrays) in plan.joins.pairs:
         return True
-    joins = [result, *[joined for joined, made in plan.loops.converts.items() if made is result]]
+    joins = [result, *[joined for joined, made in plan.converts.items() if made is result]]
     return any(all(plan.reach.reaches(d, joined) for d in arrays) for joined in joins)
 
 

@@ -554,7 +554,7 @@ def _lifted(steps: Steps, decision: Decision) -> Steps | None:
     question = decision.question
     plan = plan_of(question.op, question.dialect, question.form)
     held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
-    is_read = plan.scalars == "converted" and held in plan.loops.converts
+    is_read = plan.scalars == "converted" and held in plan.converts
     if plan.range.limit == "array dtype" and _are_integers(question.operands):
         held, is_read = held or dtype(question.dialect.python["int"]), True
     if held is None or not is_read or steps.compute.kind != "float":

@@ -131,7 +131,7 @@ def _check_end(plan: Plan, operands: tuple[Operand, ...]) -> None:
     last = operands[-1].dtype or plan.python[operands[-1].kind]
     if last in plan.accepts.refuses_last:
         raise Refusal(f"the last operand of {plan.op.name} cannot be {last}", "Cast it to int32.")
-    together = operands[len(operands) - plan.accepts.one_inexact_of_last :]
+    together = operands[len(operands) - plan.accepts.inexact_among_last :]
     if together and all([o.kind in ("bool", "int") for o in together]):
         why = plan.because or f"the last operands of {plan.op.name} cannot all be integers"
         raise Refusal(why, "Make one a float.")
@@ -168,7 +168,7 @@ def check_compute(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> 
     """Raises Refusal for a compute dtype that the op refuses, or does not compute in."""
     # A base that decides on its own was not joined with anything.
     is_refused = is_refused_compute(plan, compute) and not is_integer_power(plan, operands)
-    if is_refused or (plan.loops.is_refusing and compute not in plan.loops.computes):
+    if is_refused or (plan.otherwise != "no kernel" and compute not in plan.computes):
         raise not_computed(plan, compute)
 
 
@@ -426,6 +426,7 @@ def check_apart(plan: Plan, operand: Operand, say: Say) -> str | None:
 
 def _check_condition(plan: Plan, condition: Operand, say: Say) -> str | None:
     accepted = plan.accepts.condition
+    assert accepted is not None  # a plan has the default
     is_foreign = condition.is_numpy and not is_native(plan)
     if not is_foreign:
         check_known(plan, condition)
@@ -435,7 +436,7 @@ def _check_condition(plan: Plan, condition: Operand, say: Say) -> str | None:
     elif is_foreign and condition.dtype not in accepted.numpy:
         raise _refusal(plan, str(condition), "Make it a bool array of the framework.")
     elif not is_foreign and condition.dtype not in accepted.arrays:
-        if accepted.is_refusing:
+        if accepted.otherwise == "refused":
             raise _refusal(plan, str(condition.dtype), "Compare it with zero: x != 0.")
         return f"{plan.op.name} has no CPU kernel for a condition of {condition.dtype}."
     if say and condition.kind != "bool":

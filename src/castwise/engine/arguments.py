@@ -143,20 +143,18 @@ def loop_giving(plan: Plan, operands: tuple[Operand, ...], target: DType, say: S
 def _loops_for(plan: Plan, operands: tuple[Operand, ...], target: DType) -> list[DType]:
     """The dtypes of the loops that dtype= chooses from; only those of a foreign dtype where an
     operand has it and the result does not imply another."""
-    loops = [
-        d for d in plan.reach.order if d in plan.loops.computes and d not in plan.loops.converts
-    ]
+    loops = [d for d in plan.reach.order if d in plan.computes and d not in plan.converts]
     foreign = _foreign(plan, operands, target)
     if foreign and (target in foreign or plan.result not in ("same", "real")):
         return [d for d in loops if d in foreign]
-    is_found = foreign or plan.arguments.finds_foreign or target not in plan.joins.only_absorbed
-    return loops if is_found else [d for d in loops if d not in plan.joins.only_absorbed]
+    is_found = foreign or plan.arguments.finds_foreign or target not in plan.only_absorbed
+    return loops if is_found else [d for d in loops if d not in plan.only_absorbed]
 
 
 def _foreign(plan: Plan, operands: tuple[Operand, ...], target: DType) -> set[DType]:
     """The dtypes of foreign operands, if such loops may be meant."""
-    own = {o.dtype for o in operands if o.dtype in plan.joins.only_absorbed and o.dtype}
-    is_meant = target in plan.joins.only_absorbed or plan.result not in ("same", "real")
+    own = {o.dtype for o in operands if o.dtype in plan.only_absorbed and o.dtype}
+    is_meant = target in plan.only_absorbed or plan.result not in ("same", "real")
     return own if is_meant else set()
 
 
@@ -211,7 +209,7 @@ def check_named(plan: Plan, operands: tuple[Operand, ...], named: Named, compute
         _check_initial(plan, named.initial, compute)
     value = named.value
     # Without a kernel nothing looks at it.
-    if value is None or "fits" not in plan.arguments.value or compute in plan.loops.no_kernel:
+    if value is None or "fits" not in plan.arguments.value or compute in plan.no_kernel:
         return
     is_dropped = isinstance(value, complex) and bool(value.imag) and compute.kind != "complex"
     if is_dropped or is_unconvertible(value, compute):
@@ -249,7 +247,7 @@ def _check_initial(plan: Plan, initial: Operand, compute: DType) -> None:
 
 def _holder(plan: Plan, compute: DType, *, is_negative: bool) -> DType:
     """The dtype whose range an integer that starts a reduction must fit."""
-    if compute in plan.joins.only_absorbed:  # which reads integers as C does
+    if compute in plan.only_absorbed:  # which reads integers as C does
         return _LONG
     if plan.arguments.initial == "must fit" or compute.kind != "int":
         return compute

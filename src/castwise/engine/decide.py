@@ -183,9 +183,7 @@ def _notes(
         return (*found.lacking, *filter(None, (of_condition,)))
     own_compute = found.compute if found.is_own else None
     is_asked = own_compute is question.named.dtype and is_compute_asked(plan, question.named)
-    is_lacking = own_compute in plan.loops.no_kernel or not (
-        is_asked or own_compute in plan.loops.computes
-    )
+    is_lacking = own_compute in plan.no_kernel or not (is_asked or own_compute in plan.computes)
     of_compute = _no_kernel_note(plan, own_compute) if own_compute and is_lacking else None
     return tuple(filter(None, (of_compute, of_condition)))
 
@@ -322,7 +320,7 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
     check_fit(plan, operands, common)
     check_conversion(plan, operands, common)
     compute = _converted(plan, common, is_weak)
-    compute = plan.loops.caps.get(compute, compute)
+    compute = plan.caps.get(compute, compute)
     if say and compute is not common:
         say(f"{plan.op.name} does not compute in {common}, which becomes {compute}.")
     check_compute(plan, operands, compute)
@@ -335,9 +333,7 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple
 def _converted(plan: Plan, common: DType, is_weak: bool) -> DType:
     """What the join becomes before the op computes; a weak one may have its own conversion."""
     names = (*weak_nodes(common), common) if is_weak else (common,)
-    return next(
-        (plan.loops.converts[name] for name in names if name in plan.loops.converts), common
-    )
+    return next((plan.converts[name] for name in names if name in plan.converts), common)
 
 
 def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, say: Say) -> DType:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from castwise.engine.accepts import check_exponent, is_integer_power
 from castwise.engine.decision import Refusal, Say
 from castwise.engine.operands import is_weakly_typed, own_dtype
-from castwise.engine.plan import ConversionPlan, Plan
+from castwise.engine.plan import Plan
 from castwise.engine.refusals import conversion_out_of_range, no_common_dtype, not_computed
 from castwise.engine.scalars import (
     as_nodes,
@@ -18,7 +18,7 @@ from castwise.engine.scalars import (
     join,
     reached,
 )
-from castwise.rules.rule import join_text
+from castwise.rules.rule import Conversion, join_text
 from castwise.vocab.dtypes import KINDS, DType, dtype, weak_node
 from castwise.vocab.operands import Operand, Role, array_operand
 
@@ -57,7 +57,7 @@ def _common_dtype(plan: Plan, masks: list[int]) -> DType | None:
     # The order is topological, so the lowest bit of a mask is the dtype the operand entered as.
     entered = [plan.reach.lowest(mask) for mask in masks]
     given = set(entered)
-    if plan.joins.folds and len(given) > 1:
+    if plan.dialect.joining.folds and len(given) > 1:
         return join(plan, entered)
     common = plan.reach.common(masks)
     return common if common and is_allowed(plan, common, given) else None
@@ -65,12 +65,12 @@ def _common_dtype(plan: Plan, masks: list[int]) -> DType | None:
 
 def _first_loop(plan: Plan, masks: list[int]) -> DType | None:
     """The first of the op's own dtypes that every operand reaches."""
-    return plan.reach.common(masks, plan.loops.mask)
+    return plan.reach.common(masks, plan.loops)
 
 
 def _common_dtype_or_first_loop(plan: Plan, masks: list[int]) -> DType | None:
     common = _common_dtype(plan, masks)
-    return common if common in plan.loops.computes else _first_loop(plan, masks)
+    return common if common in plan.computes else _first_loop(plan, masks)
 
 
 _OF_MASKS: dict[str, Callable[[Plan, list[int]], DType | None]] = {
@@ -162,7 +162,7 @@ def _exponent_apart(plan: Plan, operands: tuple[Operand, ...]) -> DType:
 def _highest_kind(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     """The first of the op's own dtypes whose kind is as high as the operands' highest."""
     rank = max(own_dtype(plan, o).rank for o in operands)
-    return next(d for d in plan.reach.order if d in plan.loops.computes and d.rank >= rank)
+    return next(d for d in plan.reach.order if d in plan.computes and d.rank >= rank)
 
 
 def _float_for_integers(plan: Plan, operands: tuple[Operand, ...]) -> DType:
@@ -241,7 +241,7 @@ def _tell(
     is_said = plan.scalars in ("tiers", "kinds first") and plan.numbers.count_as != "values"
     if is_said or given == [common.name]:
         return
-    computes = plan.loops.computes
+    computes = plan.computes
     is_choosy = plan.joins.by == "first loop" and len(computes) < len(plan.reach.order)
     found = f"{common}, the first dtype {plan.op.name} computes in" if is_choosy else common.name
     if not all(_counts_by_dtype(plan, o) for o in operands):
@@ -299,7 +299,7 @@ def check_joins(plan: Plan, operands: tuple[Operand, ...]) -> None:
             join(plan, [plan.reach.lowest(mask) for mask in masks])
 
 
-def _takes(limits: ConversionPlan, scalar: Operand, target: DType) -> bool:
+def _takes(limits: Conversion, scalar: Operand, target: DType) -> bool:
     """Whether an int is read as a number of the dtype, wrapped or not."""
     first = limits.every_int_fits
     if first and not _holds(first, scalar):

@@ -107,7 +107,7 @@ def _check_company(plan: Plan, scalar: Operand, operands: tuple[Operand, ...]) -
 
 def counted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
     """The operands as the join takes them."""
-    if say and plan.op.switches.has_lowest and not plan.arrays.lowest:
+    if say and plan.op.switches.has_lowest and not plan.lowest:
         say(f"{plan.op.name} promotes its operands, so its lowest dtypes do not count.")
     return adapted(plan, raised(plan, _lifted(plan, operands, say)))
 
@@ -115,7 +115,7 @@ def counted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operan
 def _truncated(plan: Plan, operand: Operand, say: Say) -> Operand:
     """An operand as the array it really is."""
     is_kept = plan.arrays.keeps_dtypes and operand.shape is None
-    target = plan.arrays.truncates.get(operand.dtype) if operand.dtype and not is_kept else None
+    target = plan.truncates.get(operand.dtype) if operand.dtype and not is_kept else None
     if say and target:
         say(f"There are no {operand.dtype} arrays here: it is truncated to {target}.")
     return replace(operand, dtype=target, value=None) if target else operand
@@ -123,7 +123,7 @@ def _truncated(plan: Plan, operand: Operand, say: Say) -> Operand:
 
 def _lifted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
     """The operands with integers made floats, where one of them is a Python float."""
-    lifts = plan.arrays.floats_lift
+    lifts = plan.lifts
     if not lifts or not any([o.is_scalar and o.kind == "float" for o in operands]):
         return operands
     lifted = tuple(
@@ -138,12 +138,12 @@ def _lifted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operan
 
 def raised(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     """The operands at the op's lowest dtypes, where their own come before these in the order."""
-    if not any(plan.arrays.lowest):
+    if not any(plan.lowest):
         return operands
     bits = plan.reach.bits
     return tuple(
         replace(o, dtype=low) if low and o.dtype and bits[o.dtype] < bits.get(low, 0) else o
-        for o, low in zip(operands, plan.arrays.lowest, strict=False)
+        for o, low in zip(operands, plan.lowest, strict=False)
     )
 
 
@@ -188,17 +188,17 @@ def unpromoted(plan: Plan, operands: tuple[Operand, ...]) -> list[DType]:
 
 def held_dtype(plan: Plan, dtype: DType) -> DType:
     """The dtype that an array of a dtype really has."""
-    return plan.arrays.truncates.get(dtype, dtype)
+    return plan.truncates.get(dtype, dtype)
 
 
 def is_held(plan: Plan, dtype: DType) -> bool:
     """Whether there are arrays of a dtype."""
-    return dtype not in plan.arrays.truncates
+    return dtype not in plan.truncates
 
 
 def all_held(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
     """The operands as the arrays they really are."""
-    if not plan.arrays.truncates:
+    if not plan.truncates:
         return operands
     return tuple([_truncated(plan, o, say) for o in operands])
 

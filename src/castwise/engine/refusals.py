@@ -19,7 +19,7 @@ def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
     """The refusal for dtypes that have no common dtype."""
     given = sorted(set(dtypes), key=lambda d: (d.rank, d.bits, d.name))
     listed = " and ".join([", ".join(d.name for d in given[:-1]), given[-1].name])
-    reason = plan.because or plan.joins.refusal
+    reason = plan.because or plan.dialect.joining.refusal
     why = f"{listed} have no common dtype" + (f": {reason}" if reason else "")
     return Refusal(why, _cast_to(plan, given))
 
@@ -27,7 +27,7 @@ def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
 def _cast_to(plan: Plan, given: list[DType]) -> str:
     """What to cast. Weakly typed operands count only where there are no arrays."""
     computed = [
-        d for d in plan.dialect.dtypes if d in plan.loops.computes and d not in plan.accepts.refuses
+        d for d in plan.dialect.dtypes if d in plan.computes and d not in plan.accepts.refuses
     ]
     arrays = [d for d in given if not d.is_weak]
     rank = max([d.rank for d in given])
@@ -43,9 +43,7 @@ def _strong(plan: Plan, node: DType) -> DType:
 
 def not_computed(plan: Plan, found: DType) -> Refusal:
     """The refusal for a dtype the op does not compute in."""
-    accepted = [
-        d for d in plan.reach.order if d in plan.loops.computes and d not in plan.accepts.refuses
-    ]
+    accepted = [d for d in plan.reach.order if d in plan.computes and d not in plan.accepts.refuses]
     kinds = list(dict.fromkeys(d.kind for d in accepted if d not in plan.accepts.refuses_compute))
     listed = " or ".join([*filter(None, [", ".join(kinds[:-1])]), *kinds[-1:]]) or "no"
     taken = f"It takes {listed} dtypes: cast to one of them."

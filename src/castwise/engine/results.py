@@ -138,7 +138,7 @@ def _is_among(word: str, words: str) -> bool:
 
 
 def _is_of_kind(plan: Plan, operand: Operand, words: str) -> bool:
-    kind = "foreign" if operand.dtype in plan.joins.only_absorbed else operand.kind
+    kind = "foreign" if operand.dtype in plan.only_absorbed else operand.kind
     return _is_among(kind, words) or str(operand.dtype) in words.split()
 
 
@@ -147,7 +147,7 @@ def targets_of(
 ) -> list[DType]:
     """The dtype each operand is cast to."""
     if not promotes(plan) and is_own:
-        return [plan.loops.converts.get(own, own) for own in unpromoted(plan, operands)]
+        return [plan.converts.get(own, own) for own in unpromoted(plan, operands)]
     targets = [compute] * len(operands)
     is_apart = plan.joins.by == "exponent apart" and composition(plan, operands) is None
     if is_apart or is_integer_power(plan, operands):  # the exponent takes no part

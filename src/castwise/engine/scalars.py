@@ -26,7 +26,7 @@ def join(plan: Plan, dtypes: Iterable[DType]) -> DType:
 
     Raises Refusal where there is none.
     """
-    if plan.joins.folds:
+    if plan.dialect.joining.folds:
         return functools.reduce(lambda a, b: _join_all(plan, {a, b}), dtypes)
     return _join_all(plan, set(dtypes))
 
@@ -45,14 +45,14 @@ def _join_all(plan: Plan, given: set[DType]) -> DType:
 
 def is_allowed(plan: Plan, common: DType, given: set[DType]) -> bool:
     """Whether the dialect allows this dtype as the join of some dtypes."""
-    if plan.joins.keeps_kind and common.rank > max([d.rank for d in given]):
+    if plan.dialect.joining.keeps_kind and common.rank > max([d.rank for d in given]):
         return False
-    if len(plan.joins.apart) > 1 and not any(side.isdisjoint(given) for side in plan.joins.apart):
+    if len(plan.apart) > 1 and not any(side.isdisjoint(given) for side in plan.apart):
         return False
     reaches = plan.reach.reaches
-    return plan.joins.only_absorbed.isdisjoint(given) or all(
+    return plan.only_absorbed.isdisjoint(given) or all(
         reaches(foreign, other) or reaches(other, foreign)
-        for foreign in plan.joins.only_absorbed & given
+        for foreign in plan.only_absorbed & given
         for other in given
     )
 
@@ -65,7 +65,7 @@ def check_mix(plan: Plan, dtypes: Iterable[DType]) -> None:
     given = set(dtypes)
     common = plan.reach.common(plan.reach.masks[d] for d in given)
     if common and any((d, common) not in plan.joins.mixes for d in given - {common}):
-        why = plan.joins.refusal or f"arrays of {common} and another dtype do not mix"
+        why = plan.dialect.joining.refusal or f"arrays of {common} and another dtype do not mix"
         raise Refusal(why, f"Cast one: x.astype('{common}').")
 
 
@@ -424,7 +424,7 @@ def as_nodes(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
         for operand, node in zip(operands, nodes, strict=True):
             if node.is_weak:
                 say(f"{operand} is weak: it counts as {node}, below the {node.kind} dtypes.")
-    if plan.joins.folds and len(nodes) > 2:
+    if plan.dialect.joining.folds and len(nodes) > 2:
         nodes = [functools.reduce(lambda a, b: _joined(plan, a, b), nodes)]
     return [plan.reach.masks[node] for node in nodes]
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from castwise.engine.decision import Question, Refusal, cast_between, cast_text
 from castwise.engine.operands import is_native
-from castwise.engine.plan import Plan, Reach, WritesPlan, plan_of, reach_of
+from castwise.engine.plan import Plan, Reach, meaning, plan_of, reach_of
 from castwise.engine.refusals import HARMLESS, is_unconvertible
 from castwise.errors import PromotionError, ScalarRangeError
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import OUTPUTS
+from castwise.rules.rule import OUTPUTS, Writes
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, Scalar, scalar_operand
 
@@ -46,11 +46,10 @@ def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
     return result if takes_any(plan) else destination
 
 
-def writing_by(plan: Plan, rule: str, *, is_own: bool) -> WritesPlan:
+def writing_by(plan: Plan, rule: str, *, is_own: bool) -> Writes:
     """What may be written where casting= names the rule. Pairs that are also allowed, or never
     allowed, count only under the op's own rule."""
-    writes = replace(plan.writes, into=rule)
-    return writes if is_own else replace(writes, also=frozenset(), never=frozenset())
+    return replace(plan.writes, into=rule) if is_own else meaning(Writes(into=rule), plan.dialect)
 
 
 def can_write(plan: Plan, result: DType, destination: DType, by: str = "") -> bool:

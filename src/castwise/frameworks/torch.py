@@ -158,7 +158,7 @@ _OPS = {
     "lerp": Rule(scalars="last adapts", range=Range(limit="64 bits", beyond="raises")),
     "clamp clamp_min clamp_max": Rule(range=Range(limit="magnitude", beyond="raises")),
     "addcdiv": Rule(
-        accepts=Accepts(one_inexact_of_last=2),
+        accepts=Accepts(inexact_among_last=2),
         because="torch does not divide integers by integers here",
     ),
     "bitwise_not/operator": Rule(

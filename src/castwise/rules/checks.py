@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import Field, fields, is_dataclass, replace
 from operator import attrgetter
+from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
-from castwise.rules.dialect import DialectData, parse_edges
-from castwise.rules.rule import (
+from castwise.rules.dialect import (
     ASSIGNS_BY_PLACES,
     ASSIGNS_WHOLE,
-    BEYOND,
-    DTYPE_ARGUMENTS,
-    FORMS,
     GUARDS,
-    JOINS,
-    LIMITS,
-    LISTS,
-    MASKS,
-    MISSING,
-    NUMBERS,
-    NUMPY_ARRAYS,
-    OTHERS,
-    OUTPUTS,
-    PLACES,
-    REBINDS,
-    SCALARS,
-    STARTS,
-    STRONG,
-    UNLESS,
     WEAK_ARRAYS,
-    Condition,
-    Rule,
+    DialectData,
+    parse_edges,
 )
+from castwise.rules.rule import FORMS, LIMITS, OUTPUTS, Rule
 from castwise.rules.values import CHOICES, Values
 from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_named
 from castwise.vocab.ops import OPS, RESULTS
@@ -127,11 +110,9 @@ def _check_key(names: str) -> None:
 
 
 def _check_rule(dialect: DialectData, names: str, rule: Rule) -> None:
-    for field in _of_dtypes(rule):
-        dtypes_named(field or "")
-    for field in _mappings(rule):
-        dialect.mapping(field or "")
-    _check_condition(rule.accepts.condition or Condition(), names)
+    """Raises UsageError for a rule with a field that is not written as its type says."""
+    for field, value in _given_fields(rule):
+        _check_field(dialect, field, value)
     is_counting = (rule.accepts.needs_rank or 0) > 1 or any(c.rank for c in rule.composes or ())
     if is_counting and not _counts_dimensions(names):
         raise UsageError(f"{names} does not distinguish vectors from matrices.")
@@ -140,64 +121,36 @@ def _check_rule(dialect: DialectData, names: str, rule: Rule) -> None:
         _check_edges(replace(dialect, reaches=rule.joins.reaches, joining=free))
     if rule.result and rule.result not in RESULTS:
         dtype(rule.result)
-    for chosen, allowed in _choices(rule):
-        if chosen is not None:
-            _check_name(chosen, allowed, f"a choice for {names}")
+    for field, value in _given_fields(rule):
+        words = field.metadata.get("words")
+        if words and (value or field.metadata.get("otherwise") is None):
+            _check_name(value, words, f"a choice for {names}")
 
 
-def _of_dtypes(rule: Rule) -> Iterator[str | None]:
-    """The fields of a rule that list kinds and dtypes."""
-    refused = rule.accepts
-    yield from (rule.computes, refused.refuses, refused.refuses_arrays, refused.refuses_compute)
-    yield from (refused.refuses_last, rule.numbers.refused_with, rule.arrays.keeps_width)
-    yield from (rule.range.looks_at, rule.numpy.refuses)
-    if rule.numbers.conversion:
-        conversion = rule.numbers.conversion
-        yield from (conversion.bools, conversion.wide_ints, conversion.every_int_fits)
+def _check_field(dialect: DialectData, field: Field[Any], value: Any) -> None:
+    if field.type in ("Dtypes", "OneDtype"):
+        dtypes_named(value)
+    elif field.type in ("Casts", "Pairs", "PairsOrAny"):
+        dialect.mapping(value)
+    elif field.type == "Kinds":
+        for kind in value.split():
+            _check_name(kind, KINDS, "a kind of Python number")
 
 
-def _mappings(rule: Rule) -> Iterator[str | None]:
-    """The fields of a rule that map dtypes to dtypes."""
-    yield from (rule.converts, rule.result_of, rule.joins.mixes)
-    yield from (rule.writes.also, rule.writes.never)
-    yield from (rule.numpy.result, rule.numpy.reads, rule.numpy.sees)
-
-
-def _choices(rule: Rule) -> Iterator[tuple[str | None, Iterable[str]]]:
-    """The fields of a rule that choose a word, each with the words to choose from."""
-    yield rule.otherwise, MISSING
-    yield rule.scalars, SCALARS
-    yield rule.joins.by, JOINS
-    yield rule.joins.others, OTHERS
-    yield rule.joins.unless, (*UNLESS, "")
-    yield rule.numbers.count_as, NUMBERS
-    yield rule.numbers.places, PLACES
-    yield rule.numbers.lists, LISTS
-    yield rule.numbers.list_places, PLACES
-    yield rule.arrays.makes_arrays, ("first", "all")
-    yield rule.numpy.arrays, NUMPY_ARRAYS
-    yield rule.numpy.arrays_left, NUMPY_ARRAYS
-    yield rule.range.limit, LIMITS
-    yield rule.range.beyond, BEYOND
-    yield rule.weakness.arrays_make_strong, STRONG
-    yield rule.writes.into, OUTPUTS
-    yield rule.writes.rebinds, REBINDS
-    yield rule.arguments.casting, OUTPUTS
-    yield rule.arguments.dtype, (*DTYPE_ARGUMENTS, "")
-    yield rule.arguments.where, (*MASKS, "")
-    yield rule.arguments.initial, (*STARTS, "")
-
-
-def _check_condition(condition: Condition, names: str) -> None:
-    dtypes_named(f"{condition.arrays} {condition.numpy}")
-    for kind in condition.numbers.split():
-        _check_name(kind, KINDS, "a kind of Python number")
-    _check_name(condition.otherwise, MISSING, f"a choice for {names}")
+def _given_fields(record: Any) -> Iterator[tuple[Field[Any], Any]]:
+    """The fields that a rule gives, also in its parts."""
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if is_dataclass(value):
+            yield from _given_fields(value)
+        elif value is not None:
+            yield field, value
 
 
 def _check_values(values: Values) -> None:
-    for field, choices in CHOICES.items():
-        _check_name(attrgetter(field)(values), choices, f"a choice for {field}")
+    """Raises UsageError for a word that a field does not choose from, and for unknown ops."""
+    for name, words in CHOICES.items():
+        _check_name(attrgetter(name)(values), words, f"a choice for {name}")
     _check_key(values.arithmetic.wide_scalars)
     _check_key(values.dividing.reciprocal_first)
     _check_key(values.dividing.reciprocal_second)

@@ -13,13 +13,26 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from castwise.errors import UsageError, did_you_mean
-from castwise.rules.rule import Arrays, Numbers, Rule, combined
+from castwise.rules.rule import Arrays, Numbers, Rule, combined, given_fields
 from castwise.rules.values import Values
 from castwise.showing import Shown, repr_line
 from castwise.vocab.dtypes import DType, dtype, dtypes_named
 from castwise.vocab.ops import OPS, Op, known_op
 
 # The parts of a dialect: what holds for every op, by subject.
+
+# Whether arrays may be weakly typed, and what they count as when combined.
+WEAK_ARRAYS = {
+    "none": "arrays are never weakly typed",
+    "keep their width": "arrays may be weakly typed, and keep their width when combined",
+    "by kind": "arrays may be weakly typed, and count as their kind's own dtype when combined",
+}
+# Casts that a varied dialect refuses, whatever its rules allow.
+GUARDS = {
+    "no implicit cast": "every implicit cast is refused",
+    "no lossy cast": "an implicit cast that may change a value is refused",
+    "no promotion to 64 bits": "a promotion that ends in 64 bits is refused",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +63,22 @@ class Becomes:
     caps: str = ""  # "float64 -> float32": what a compute dtype is cut to
     index: str = "int64"  # the dtype of indices and counts
     reads_ints: str = ""  # dtypes for Python ints beyond that of an int: the first that holds it
+
+
+# What x[array] = array does.
+ASSIGNS_BY_PLACES = {
+    "cast": "the values are cast to the array's dtype",
+    "same dtype": "the values must have the array's dtype; numbers are cast, and single values"
+    " assigned through a mask",
+    "always same dtype": "arrays must have the array's dtype, whatever the index; numbers are cast,"
+    " and weak arrays of no higher kind",
+}
+# What x[...] = value does.
+ASSIGNS_WHOLE = {
+    "cast": "the value is cast to the array's dtype",
+    "takes the value's dtype": "the array takes the value's dtype; a number counts as in an op"
+    " with the array",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,9 +407,9 @@ def _default_int(dialect: DialectData, name: Any) -> Changes:
 def _numbers(dialect: DialectData, numbers: dict[str, str]) -> Changes:
     """Python numbers of some kinds get other dtypes, in every op that has no rule for this."""
     general = dialect.ops["*"]
-    if general.numbers.dtypes:
-        dtypes = {**general.numbers.dtypes, **numbers}
-        general = combined(general, Rule(numbers=Numbers(dtypes=dtypes)))
+    given = given_fields(general).get("numbers.dtypes")
+    if given:
+        general = combined(general, Rule(numbers=Numbers(dtypes={**given, **numbers})))
     return {"python": {**dialect.python, **numbers}, "ops": {**dialect.ops, "*": general}}
 
 

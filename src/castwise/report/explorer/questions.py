@@ -115,7 +115,7 @@ def _rule_of(dialect: Dialect, op: Op, form: str) -> _OpRule:
         for other in sorted(filter(None, others))
         for one in ("function", "operator")
     ]
-    return _OpRule(repr(rule), plan.loops.no_kernel, name, tuple(asks))
+    return _OpRule(repr(rule), plan.no_kernel, name, tuple(asks))
 
 
 class _Said(str):
@@ -504,7 +504,7 @@ def _value_rules_of(plan: Plan) -> Hashable:
     joins, python = plan.joins, tuple(plan.python.items())
     words = (plan.scalars, plan.borrows, joins.by, joins.unless, joins.typed_by)
     rules = (plan.range, plan.exponent, plan.numbers, plan.composes, plan.numpy.scalars)
-    dtypes = (plan.loops.mask, tuple(plan.loops.converts.items()), plan.accepts.same_dtype)
+    dtypes = (plan.loops, tuple(plan.converts.items()), plan.accepts.same_dtype)
     return words, plan.arrays.makes_arrays, python, dtypes, repr(rules)
 
 
@@ -723,5 +723,5 @@ def _role_rules_of(plan: Plan) -> Hashable:
     accepts, joins = plan.accepts, plan.joins
     words = (plan.scalars, plan.borrows, joins.by, joins.unless, joins.others, joins.typed_by)
     flags = (accepts.refuses_zero_d, accepts.needs_rank, accepts.same_dtype, plan.result)
-    parts = (plan.arrays, plan.weakness, plan.exponent, plan.composes, joins.mixes)
+    parts = (plan.arrays, plan.lowest, plan.weakness, plan.exponent, plan.composes, joins.mixes)
     return words, flags, repr(parts), plan.writes.into
