@@ -455,7 +455,7 @@ class PendingCall:
         self.dtype: Any = None  # the value of dtype=
         self.is_complete = True  # False: some arguments could not be seen, or are functions
         self.hides = False  # whether an object that takes part may hold arrays or name a dtype
-        self.arguments_seen = 0  # counts arguments while scopes watch, see watching.py
+        self.arguments_seen = 0  # counts arguments while scopes watch, see scopes.py
 
     @property
     def notes(self) -> list[Any]:

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from castwise.auditing import watching
+from castwise.auditing import scopes
 from castwise.auditing.arrays import NUMBERS, Note, has_observed, observed_code
 from castwise.auditing.detect import as_mixed
 from castwise.auditing.hooks import all_hooks
@@ -77,7 +77,7 @@ class Block:
 
     def __enter__(self: Entered) -> Entered:
         refuse_if_blind(self.name, for_checks=self.is_checking)
-        watching.enter(self)
+        scopes.enter(self)
         enter_modes()
         return self
 
@@ -88,7 +88,7 @@ class Block:
         trace: TracebackType | None,
     ) -> None:
         leave_modes()
-        watching.leave(self)
+        scopes.leave(self)
 
 
 # A scope as a decorator: it covers functions, coroutines and generators while they run.

@@ -15,11 +15,11 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from castwise.auditing import arrays, loading, saved, watching
+from castwise.auditing import arrays, loading, saved, scopes
+from castwise.auditing.compiled_calls import compare_refused
 from castwise.auditing.crash import last_crash
 from castwise.auditing.launch import pass_audit_on, read_options, save_arrays
 from castwise.auditing.log import LOG
-from castwise.auditing.observers import compare_refused
 from castwise.auditing.records import Options
 from castwise.auditing.source import try_edits
 
@@ -57,13 +57,12 @@ def join(place: str, loaded: Collection[str]) -> None:
 def _begin_checks(options: Options) -> None:
     # Imported here because most programs need no checks.
     from castwise.auditing.enforce import Attempts, ProcessEnforcement
-    from castwise.auditing.scopes import enter_modes_everywhere
 
     if options.notes_attempts:
-        watching.enter_everywhere(Attempts())
+        scopes.enter_everywhere(Attempts())
     if options.enforce:
-        watching.enter_everywhere(ProcessEnforcement.of(options.enforce))
-        enter_modes_everywhere()
+        scopes.enter_everywhere(ProcessEnforcement.of(options.enforce))
+        scopes.enter_modes_everywhere()
 
 
 def _begin_checks_of_values() -> None:

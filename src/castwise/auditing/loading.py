@@ -16,7 +16,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from typing import Any
 
-from castwise.auditing import originals, scopes, watching
+from castwise.auditing import originals, process, scopes
 from castwise.auditing.arrays import observed_file
 from castwise.auditing.compile import (
     Entry,
@@ -110,7 +110,7 @@ class Finder(importlib.abc.MetaPathFinder):
         return None
 
     def _audit(self, spec: ModuleSpec) -> None:
-        scopes.notice(spec)
+        process.notice(spec)
         if type(spec.loader) is SourceFileLoader and spec.origin:
             top = spec.name.partition(".")[0]
             is_own = not self._only_included and is_users_own(spec.origin)
@@ -163,7 +163,7 @@ def start(
     `checks` operations can be judged before they run."""
     global _checks
     _checks = checks
-    watching.record()
+    scopes.record()
     LOG.is_deep = is_deep
     finder = Finder(include, only_included=only_included)
     _watch_imports(finder)
@@ -177,7 +177,7 @@ def start(
 def prepare() -> None:
     """Makes sure that functions rewritten one by one find their observers, and that their readers
     find the original code."""
-    watching.prepare()
+    scopes.prepare()
     if not any(isinstance(finder, Finder) for finder in sys.meta_path):
         _watch_imports(Finder(only_included=True))
 

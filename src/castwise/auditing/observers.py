@@ -7,15 +7,12 @@ one check of a type; everything else happens only for arrays.
 from __future__ import annotations
 
 import builtins
-import contextlib
 import functools
+import math
 import sys
-import types
-from _thread import get_ident
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import islice, zip_longest
+from collections.abc import Callable, Collection, Iterable, Iterator
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from castwise.auditing import arrays, rewriting
 from castwise.auditing.arrays import (
@@ -30,528 +27,21 @@ from castwise.auditing.arrays import (
     pending_call,
     remember,
 )
-from castwise.auditing.hook import CannotRunPlainlyError, Hook
-from castwise.auditing.hooks import all_hooks, find_hook
-from castwise.auditing.log import LOG, SITES, EventKey, Log, thread_log
+from castwise.auditing.compiled_calls import CompiledCall, compiled, compiled_call
+from castwise.auditing.hooks import all_hooks
+from castwise.auditing.log import LOG, SITES, Log
 from castwise.auditing.records import (
-    ComparedCompilation,
-    Compilation,
-    CompiledDifference,
     HeldState,
-    SeenArgument,
 )
-from castwise.auditing.rewriting import BASE, INTO, PART, RELEASE, TOOK, WRITE, full_path
-from castwise.auditing.saved import dtype_name, site_at
-from castwise.auditing.scopes import logs
+from castwise.auditing.rewriting import BASE, INTO, PART, RELEASE, TOOK, WRITE
+from castwise.auditing.saved import dtype_name
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.live import to_dtype
 
-# The observers of `x[i]`: what an index takes from an array has the array's origin.
+# The observers of operators and calls.
 
-_MOST_KEPT = 1 << 12  # of unfinished expressions; those that raised never finish
-_NOTHING = object()
 _frame = sys._getframe
-_makers: dict[tuple[int, int], int] = {}  # of the array of an index, by mark and frame
-
-
-def item_observers(quiet: set[int], settle: Callable[[int], None]) -> dict[str, Any]:
-    """The observers of indices; `settle` counts a run that takes no array from any."""
-
-    def base(mark: int, thing: Any) -> Any:
-        """Keeps the maker of an array until something is taken from it."""
-        kind = type(thing)
-        if mark not in quiet and (kind in ARRAYS or (kind not in NUMBERS and is_array_type(kind))):
-            maker = _maker(thing)
-            if maker:
-                if len(_makers) > _MOST_KEPT:
-                    _makers.clear()
-                _makers[mark, id(_frame(1))] = maker
-        return thing
-
-    def took(mark: int, result: Any, thing: Any = _NOTHING) -> Any:
-        """Records where an array that was taken from another one comes from."""
-        if mark in quiet:
-            return result
-        kind = type(result)
-        if kind in NUMBERS or not is_array_type(kind) or ARRAYS[kind].is_scalar:
-            settle(mark)
-        else:
-            is_known = thing is not _NOTHING
-            maker = _maker(thing) if is_known else _makers.pop((mark, id(_frame(1))), 0)
-            _inherit(result, maker)
-        return result
-
-    return {BASE: base, TOOK: took}
-
-
-def _maker(thing: Any) -> int:
-    kind = type(thing)
-    return find_maker(thing, ARRAYS[kind].owner) if is_array_type(kind) else 0
-
-
-def _inherit(result: Any, maker: int) -> None:
-    try:
-        if maker and not _maker(result):
-            remember(result, maker)
-    except RecursionError:
-        pass
-    except Exception as error:
-        LOG.failed(error)
-
-
-# The observers of `x[i] = value`. Only a write that may cast is logged; every other one costs a
-# check of a type.
-
-_MOST_ELEMENTS = 64  # longest list of numbers that is read
-_MOST_NOTES = 1 << 12  # of unfinished writes; those that raised never finish
-_WRITES_NOTHING = object()
-_notes: dict[tuple[int, int], Any] = {}  # the notes of values, by mark and frame
-
-
-def _audit_logs() -> list[Log]:
-    return [LOG]
-
-
-def write_observers(
-    find_logs: Callable[[], list[Log]], quiet: Collection[int], settle: Callable[[int], None]
-) -> dict[str, Any]:
-    """The observers of writes, which log to the logs that are found; `settle` counts a run that
-    writes to no array."""
-
-    def write(mark: int, value: Any, target: Any = _WRITES_NOTHING) -> Any:
-        """Logs a write into a target, or keeps its value until the target is known."""
-        if mark in quiet:
-            return value
-        if target is _WRITES_NOTHING:
-            keep(mark, id(_frame(1)), value)
-        elif type(target) in ARRAYS or is_array_type(type(target)):
-            _log(mark, target, _written_note(value), find_logs)
-        else:
-            settle(mark)
-        return value
-
-    def into(mark: int, target: Any) -> Any:
-        """Logs a write of the value kept before."""
-        if mark in quiet:
-            return target
-        log_kept(mark, id(_frame(1)), target, find_logs)
-        if not is_array_type(type(target)):
-            settle(mark)
-        return target
-
-    def part(mark: int, values: Any, number: int, count: int) -> Any:
-        """Keeps one of several values that are about to be unpacked."""
-        if mark not in quiet:
-            keep(mark, id(_frame(1)), unpacked_value(values, number, count))
-        return values
-
-    return {WRITE: write, INTO: into, PART: part}
-
-
-def unpacked_value(values: Any, number: int, count: int) -> Any:
-    """One of some values that are unpacked to so many targets; None if reading it would run code of
-    the program."""
-    is_list = type(values) in (list, tuple) and len(values) == count
-    return values[number] if is_list else None
-
-
-def log_kept(
-    mark: int, frame: int, target: Any, find_logs: Callable[[], list[Log]] = _audit_logs
-) -> None:
-    """Logs the write of a value that was kept."""
-    noted = _notes.pop((mark, frame), None)
-    if noted is not None and is_array_type(type(target)):
-        _log(mark, target, noted, find_logs)
-
-
-def keep(mark: int, frame: int, value: Any) -> None:
-    """Keeps the note of a value until its target is known."""
-    noted = _written_note(value)
-    if noted is None:
-        _notes.pop((mark, frame), None)  # of a write that raised, in a frame with the same id
-        return
-    if len(_notes) > _MOST_NOTES:
-        _notes.clear()
-    _notes[mark, frame] = noted
-
-
-def _log(mark: int, target: Any, noted: Any, find_logs: Callable[[], list[Log]]) -> None:
-    try:
-        if noted is None or not _may_cast(target, noted):
-            return
-        operands = (note(target), noted)
-        for log in find_logs():
-            log.write(mark, operands)
-    except RecursionError:
-        pass
-    except Exception as error:
-        LOG.failed(error)
-
-
-def _written_note(value: Any) -> Any:
-    """The note of a value; of a list of numbers, the one that tells most about what is lost."""
-    try:
-        if type(value) not in (list, tuple):
-            return note(value)
-        if not 0 < len(value) <= _MOST_ELEMENTS or not all([type(v) in NUMBERS for v in value]):
-            return None
-        return next(filter(_has_fraction, value), value[0])
-    except RecursionError:
-        return None
-    except Exception as error:
-        LOG.failed(error)
-        return None
-
-
-def _may_cast(target: Any, noted: Any) -> bool:
-    """Whether a write may lose something: arrays of two dtypes, or a fraction among integers. An
-    array of the same floats would, if a fix made the target narrower."""
-    held = ARRAYS[type(target)].read(target)[0]
-    if type(noted) is Note:
-        return bool(noted.signature.dtype != held or (noted.shape and _kind(held) == "float"))
-    return _has_fraction(noted) and _kind(held) == "int"
-
-
-def _has_fraction(number: Any) -> bool:
-    return type(number) is float and not number.is_integer()
-
-
-@functools.lru_cache(maxsize=256, typed=True)
-def _kind(dtype: Any) -> str:
-    try:
-        return to_dtype(dtype).kind
-    except UsageError:
-        return ""
-
-
-def of_the_audit(quiet: set[int], settle: Callable[[int], None]) -> dict[str, Any]:
-    """The observers of the audit of a process."""
-    return write_observers(_audit_logs, quiet, settle)
-
-
-OF_SCOPES = write_observers(logs, (), lambda mark: None)
-
-# The arrays that optimizers keep from step to step.
-
-_MOST_ARRAYS = 100_000
-_NARROW = 16  # bits
-STATEFUL = frozenset(hook.framework for hook in all_hooks() if hook.inside.states)
-
-
-def hold(mark: int, owner: str, named: Iterable[tuple[str, Any]]) -> None:
-    """Records the arrays of 16 bits that an optimizer keeps."""
-    sizes: dict[tuple[str, str], list[int]] = {}
-    for name, thing in named:
-        noted = note(thing)
-        if type(noted) is not Note:
-            continue
-        known = dtype_name(noted.signature.dtype)
-        if known and dtype(known).kind == "float" and dtype(known).bits == _NARROW:
-            sizes.setdefault((name, known), []).append(_size(noted.shape))
-    for (name, known), elements in sizes.items():
-        state = HeldState(mark, owner, name, known, len(elements), sum(elements))
-        LOG.states[mark, owner, name, known] = state
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for length in shape:
-        size *= int(length)
-    return size
-
-
-def log_returned_state(mark: int, module: str, name: str, result: Any) -> None:
-    """Records the state that a call returns."""
-    if any(name in hook.inside.states.split() for hook in all_hooks() if hook.framework == module):
-        hold(mark, f"{module}'s state", _arrays_in(result))
-
-
-def _arrays_in(tree: Any) -> Iterator[tuple[str, Any]]:
-    """The leaves of nested tuples, lists and dicts, with the name of the field of a named tuple
-    that they are in."""
-    waiting = [("", tree)]
-    for _ in range(_MOST_ARRAYS):
-        if not waiting:
-            return
-        name, thing = waiting.pop()
-        fields = getattr(type(thing), "_fields", None)
-        if isinstance(thing, tuple) and fields:
-            waiting += [(str(field), part) for field, part in zip(fields, thing, strict=True)]
-        elif type(thing) in (tuple, list):
-            waiting += [(name, part) for part in thing]
-        elif type(thing) is dict:
-            waiting += [(name, part) for part in thing.values()]
-        else:
-            yield name, thing
-
-
-# Runs a function that was just compiled without its compiler too, on the same arguments.
-
-_Made = tuple[str | None, bool]  # the dtype of a result, and whether it is weak
-
-
-class Call(Protocol):
-    """What is known of a call of a compiled function."""
-
-    mark: int
-    written: Any  # what the program calls
-    hook: Hook
-    given: list[Any]
-    named: dict[str, Any]
-    events: int  # how many events the log had before the call
-
-
-def compare(
-    call: Call, definition: tuple[str, str, int], result: Any, *, has_raised: bool = False
-) -> None:
-    """Notes what a compiled function gives otherwise than the function itself."""
-    compiling = call.hook.compiling
-    if compiling.plainly is None or compiling.leaves is None:
-        return
-    compiled = [] if has_raised else compiling.leaves(result)
-    traced = _results(islice(LOG.events, call.events, None))
-    note = _noter(compiling.name, definition)
-    site = site_at(call.mark)
-    place = site.file, site.line
-    with thread_log() as events, _silenced():
-        if events is None:
-            note(skipped="another thread compared a function meanwhile")
-            return
-        try:
-            plain = compiling.leaves(compiling.plainly(call.written, call.given, call.named))
-        except CannotRunPlainlyError as error:
-            note(skipped=str(error))
-        except Exception as error:
-            message = f"{type(error).__name__}: {error}".splitlines()[0]
-            refused = CompiledDifference("the call", "", _summary(compiled), *place, message)
-            note([] if has_raised else [refused])
-        else:
-            if has_raised:
-                note([CompiledDifference("the call", _summary(plain), "", *place)])
-            else:
-                place = _first_other(_results(events), traced) or place
-                note(_differences(plain, compiled, place))
-
-
-def _noter(compiler: str, definition: tuple[str, str, int]) -> Callable[..., None]:
-    def note(differences: Iterable[CompiledDifference] = (), skipped: str = "") -> None:
-        compared = ComparedCompilation(compiler, *definition, tuple(differences), skipped)
-        LOG.compared.append(compared)
-
-    return note
-
-
-def _differences(
-    plain: Sequence[Any], compiled: Sequence[Any], place: tuple[str, int]
-) -> Iterator[CompiledDifference]:
-    """The results whose dtypes differ; a result of the one that the other lacks is one, too."""
-    for one, other in zip_longest(plain, compiled):
-        texts = _leaf_text(one), _leaf_text(other)
-        if texts[0] != texts[1]:
-            path = (one or other)[0]
-            yield CompiledDifference(f"result{path}", *texts, *place)
-
-
-def _summary(leaves: Sequence[Any]) -> str:
-    return ", ".join(dict.fromkeys(map(_leaf_text, leaves)))
-
-
-def _leaf_text(leaf: Any) -> str:
-    """A result's dtype, with * if it is weak."""
-    if leaf is None:
-        return "nothing"
-    _, value, dtype, _, is_weak = leaf
-    name = type(value).__name__ if dtype is None else dtype_name(dtype) or str(dtype)
-    return f"{name}*" if is_weak else name
-
-
-def _results(events: Iterable[EventKey]) -> dict[int, list[_Made]]:
-    """The dtypes of the results at each site, sites in the order in which they ran."""
-    found: dict[int, list[_Made]] = {}
-    for mark, _, _, _, made in list(events):
-        if isinstance(made, tuple) and made[0] in ARRAYS:
-            found.setdefault(mark, []).append((dtype_name(made[1]), bool(made[3])))
-    return found
-
-
-def _first_other(
-    plain: dict[int, list[_Made]], traced: dict[int, list[_Made]]
-) -> tuple[str, int] | None:
-    """The file and line of the first operation that gives a dtype that it did not give when it was
-    traced."""
-    for mark, made in plain.items():
-        if mark in traced and any(one not in traced[mark] for one in made):
-            site = site_at(mark)
-            return site.file, site.line
-    return None
-
-
-class _Silent:
-    """A stream that drops what one thread writes: the program has said it before."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream, self._thread = stream, get_ident()
-
-    def write(self, text: str) -> int:
-        return len(text) if get_ident() == self._thread else int(self._stream.write(text))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
-@contextlib.contextmanager
-def _silenced() -> Iterator[None]:
-    with (
-        contextlib.redirect_stdout(_Silent(sys.stdout)),
-        contextlib.redirect_stderr(_Silent(sys.stderr)),
-    ):
-        yield
-
-
-# Calls of functions that a framework compiles for each combination of dtypes and shapes.
-
-_MOST_UNFINISHED = 8
-_MOST_COMPILATIONS = 16  # of one function
-_MOST_LEAVES = 10_000
-_STATIC = "static"
-
-
-class AbstractLeaf(NamedTuple):
-    """What a compiler sees of a value: a part of an argument, or all of it."""
-
-    path: str  # within the argument
-    value: Any
-    dtype: Any  # None: it is no array and no number, so it is part of the program
-    shape: tuple[int, ...]
-    is_weak: bool
-
-
-class CompiledCall:
-    """A call of a compiled function, while it runs. It holds the arguments until it ends, as the
-    call itself does."""
-
-    __slots__ = ("before", "events", "function", "given", "hook", "mark", "named", "written")
-
-    def __init__(self, mark: int, written: Any, function: Any, hook: Hook, before: int) -> None:
-        self.mark = mark
-        self.written = written  # what the program calls: the function, or a method of an object
-        self.function = function
-        self.hook = hook
-        self.before = before
-        self.events = len(LOG.events) if LOG.compares else 0  # how many there were before
-        self.given: list[Any] = []
-        self.named: dict[str, Any] = {}
-
-    def add(self, name: int | str, thing: Any) -> None:
-        """Records an argument."""
-        if name == "*":
-            self.given += thing
-        elif name == "**":
-            self.named |= thing
-        elif isinstance(name, int):
-            self.given.append(thing)
-        else:
-            self.named[name] = thing
-
-    def clear(self) -> None:
-        """Lets the arguments go."""
-        self.given.clear()
-        self.named.clear()
-
-
-# Calls that raised never end: only the arguments of the last few are kept.
-_unfinished: list[CompiledCall] = []
-_hooks: dict[int, Hook | None] = {}  # by the id of a type
-
-
-def compiled_call(mark: int, function: Any) -> CompiledCall | None:
-    """The call of a compiled function that is about to happen; None for any other function."""
-    written = function
-    if type(function) is types.MethodType:
-        function = function.__func__
-    hook = _compiled_hook(type(function))
-    if hook is None or hook.compiling.compilations is None:
-        return None
-    call = CompiledCall(mark, written, function, hook, hook.compiling.compilations(function))
-    _unfinished.append(call)
-    if len(_unfinished) > _MOST_UNFINISHED:
-        _unfinished.pop(0).clear()
-    return call
-
-
-def _compiled_hook(kind: type) -> Hook | None:
-    key = id(kind)
-    if key not in _hooks:
-        module = getattr(kind, "__module__", None)
-        hook = find_hook(module.partition(".")[0]) if isinstance(module, str) else None
-        is_compiled = hook is not None and kind.__name__ in hook.compiling.compiled.split()
-        _hooks[key] = hook if is_compiled else None
-    return _hooks[key]
-
-
-def compiled(call: CompiledCall, result: Any) -> None:
-    """Records the arguments of a call that ended, if its function was compiled for them."""
-    if call in _unfinished:
-        _unfinished.remove(call)
-    compilations = call.hook.compiling.compilations
-    count = compilations(call.function) if compilations else 0
-    given: list[tuple[int | str, Any]] = [*enumerate(call.given), *call.named.items()]
-    if count <= call.before or not given:
-        return
-    name, file, line, parameters = _definition(call.function)
-    known = LOG.compilations.setdefault((name, file, line), [])
-    if LOG.compares and len(known) < _MOST_COMPILATIONS:
-        compare(call, (name, file, line), result)
-    if len(known) < _MOST_COMPILATIONS:
-        arguments = [a for entry in given for a in _arguments(call.hook, parameters, *entry)]
-        known.append(Compilation(call.mark, name, file, line, tuple(arguments[:_MOST_LEAVES])))
-
-
-def compare_refused() -> None:
-    """Compares the calls that never returned: those that raised an error. The last few of them,
-    at the end of the program."""
-    for call in _unfinished:
-        compare(call, _definition(call.function)[:3], None, has_raised=True)
-
-
-def _definition(function: Any) -> tuple[str, str, int, tuple[str, ...]]:
-    """The name of a function, its file and line, and its parameters."""
-    name = str(getattr(function, "__name__", "a function"))
-    code = getattr(getattr(function, "__wrapped__", None), "__code__", None)
-    if not isinstance(code, types.CodeType):
-        return name, "", 0, ()
-    parameters = code.co_varnames[: code.co_argcount]
-    if parameters[:1] == ("self",):  # a method, whose calls do not name its object
-        parameters = parameters[1:]
-    return name, full_path(code.co_filename), code.co_firstlineno, parameters
-
-
-def _arguments(
-    hook: Hook, parameters: tuple[str, ...], place: int | str, thing: Any
-) -> list[SeenArgument]:
-    is_named = isinstance(place, int) and place < len(parameters)
-    label = parameters[place] if is_named else str(place)  # type: ignore[index]
-    leaves = hook.compiling.leaves(thing) if hook.compiling.leaves else []
-    return [_argument(str(place), label, AbstractLeaf(*leaf)) for leaf in leaves]
-
-
-def _argument(place: str, label: str, leaf: AbstractLeaf) -> SeenArgument:
-    kind = type(leaf.value)
-    array = ARRAYS.get(kind)
-    dtype = _STATIC if leaf.dtype is None else dtype_name(leaf.dtype) or str(leaf.dtype)
-    return SeenArgument(
-        place,
-        label + leaf.path,
-        dtype,
-        leaf.is_weak,
-        tuple(leaf.shape),
-        repr(leaf.value) if kind in NUMBERS else "",
-        array is not None and array.is_scalar,
-        find_maker(leaf.value, array.owner) if array else 0,
-    )
-
-
 _RUNS_TO_QUIET = 1000  # evaluations with plain numbers after which a site is no longer observed
 _MOST_OPERATIONS = 1 << 16  # of unfinished operations; those that raised never finish
 
@@ -754,6 +244,217 @@ class _Index:
         return index
 
 
+# The observers of `x[i]`: what an index takes from an array has the array's origin.
+
+_MOST_KEPT = 1 << 12  # of unfinished items and writes; those that raised never finish
+_NOTHING = object()
+_makers: dict[tuple[int, int], int] = {}  # of the array of an index, by mark and frame
+
+
+def base(mark: int, thing: Any) -> Any:
+    """Keeps the maker of an array until something is taken from it."""
+    kind = type(thing)
+    if mark not in _quiet and (kind in ARRAYS or (kind not in NUMBERS and is_array_type(kind))):
+        maker = _maker(thing)
+        if maker:
+            if len(_makers) > _MOST_KEPT:
+                _makers.clear()
+            _makers[mark, id(_frame(1))] = maker
+    return thing
+
+
+def took(mark: int, result: Any, thing: Any = _NOTHING) -> Any:
+    """Records where an array that was taken from another one comes from; a site that takes none
+    is quieted."""
+    if mark in _quiet:
+        return result
+    kind = type(result)
+    if kind in NUMBERS or not is_array_type(kind) or ARRAYS[kind].is_scalar:
+        _settle(mark)
+        return result
+    is_known = thing is not _NOTHING
+    maker = _maker(thing) if is_known else _makers.pop((mark, id(_frame(1))), 0)
+    try:
+        if maker and not _maker(result):
+            remember(result, maker)
+    except RecursionError:
+        pass
+    except Exception as error:
+        LOG.failed(error)
+    return result
+
+
+def _maker(thing: Any) -> int:
+    kind = type(thing)
+    return find_maker(thing, ARRAYS[kind].owner) if is_array_type(kind) else 0
+
+
+# The observers of `x[i] = value`. Only a write that may cast is logged; every other one costs a
+# check of a type.
+
+_MOST_ELEMENTS = 64  # longest list of numbers that is read
+_notes: dict[tuple[int, int], Any] = {}  # the notes of values, by mark and frame
+
+
+def write_observers(
+    find_logs: Callable[[], list[Log]], quiet: Collection[int], settle: Callable[[int], None]
+) -> dict[str, Any]:
+    """The observers of writes, which log to the logs that are found; `settle` counts a run that
+    writes to no array."""
+
+    def write(mark: int, value: Any, target: Any = _NOTHING) -> Any:
+        """Logs a write into a target, or keeps its value until the target is known."""
+        if mark in quiet:
+            return value
+        if target is _NOTHING:
+            keep(mark, id(_frame(1)), value)
+        elif type(target) in ARRAYS or is_array_type(type(target)):
+            _log(mark, target, _written_note(value), find_logs)
+        else:
+            settle(mark)
+        return value
+
+    def into(mark: int, target: Any) -> Any:
+        """Logs a write of the value kept before."""
+        if mark in quiet:
+            return target
+        log_kept(mark, id(_frame(1)), target, find_logs)
+        if not is_array_type(type(target)):
+            settle(mark)
+        return target
+
+    def part(mark: int, values: Any, number: int, count: int) -> Any:
+        """Keeps one of several values that are about to be unpacked."""
+        if mark not in quiet:
+            keep(mark, id(_frame(1)), unpacked_value(values, number, count))
+        return values
+
+    return {WRITE: write, INTO: into, PART: part}
+
+
+def unpacked_value(values: Any, number: int, count: int) -> Any:
+    """One of some values that are unpacked to so many targets; None if reading it would run code of
+    the program."""
+    is_list = type(values) in (list, tuple) and len(values) == count
+    return values[number] if is_list else None
+
+
+def log_kept(
+    mark: int, frame: int, target: Any, find_logs: Callable[[], list[Log]] = lambda: [LOG]
+) -> None:
+    """Logs the write of a value that was kept."""
+    noted = _notes.pop((mark, frame), None)
+    if noted is not None and is_array_type(type(target)):
+        _log(mark, target, noted, find_logs)
+
+
+def keep(mark: int, frame: int, value: Any) -> None:
+    """Keeps the note of a value until its target is known."""
+    noted = _written_note(value)
+    if noted is None:
+        _notes.pop((mark, frame), None)  # of a write that raised, in a frame with the same id
+        return
+    if len(_notes) > _MOST_KEPT:
+        _notes.clear()
+    _notes[mark, frame] = noted
+
+
+def _log(mark: int, target: Any, noted: Any, find_logs: Callable[[], list[Log]]) -> None:
+    try:
+        if noted is None or not _may_cast(target, noted):
+            return
+        operands = (note(target), noted)
+        for log in find_logs():
+            log.write(mark, operands)
+    except RecursionError:
+        pass
+    except Exception as error:
+        LOG.failed(error)
+
+
+def _written_note(value: Any) -> Any:
+    """The note of a value; of a list of numbers, the one that tells most about what is lost."""
+    try:
+        if type(value) not in (list, tuple):
+            return note(value)
+        if not 0 < len(value) <= _MOST_ELEMENTS or not all([type(v) in NUMBERS for v in value]):
+            return None
+        return next(filter(_has_fraction, value), value[0])
+    except RecursionError:
+        return None
+    except Exception as error:
+        LOG.failed(error)
+        return None
+
+
+def _may_cast(target: Any, noted: Any) -> bool:
+    """Whether a write may lose something: arrays of two dtypes, or a fraction among integers. An
+    array of the same floats would, if a fix made the target narrower."""
+    held = ARRAYS[type(target)].read(target)[0]
+    if type(noted) is Note:
+        return bool(noted.signature.dtype != held or (noted.shape and _kind(held) == "float"))
+    return _has_fraction(noted) and _kind(held) == "int"
+
+
+def _has_fraction(number: Any) -> bool:
+    return type(number) is float and not number.is_integer()
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _kind(dtype: Any) -> str:
+    try:
+        return to_dtype(dtype).kind
+    except UsageError:
+        return ""
+
+
+# The arrays that optimizers keep from step to step.
+
+_MOST_ARRAYS = 100_000
+_NARROW = 16  # bits
+STATEFUL = frozenset(hook.framework for hook in all_hooks() if hook.inside.states)
+
+
+def log_states(mark: int, owner: str, named: Iterable[tuple[str, Any]]) -> None:
+    """Records the arrays of 16 bits that an optimizer keeps."""
+    sizes: dict[tuple[str, str], list[int]] = {}
+    for name, thing in named:
+        noted = note(thing)
+        if type(noted) is not Note:
+            continue
+        known = dtype_name(noted.signature.dtype)
+        if known and dtype(known).kind == "float" and dtype(known).bits == _NARROW:
+            sizes.setdefault((name, known), []).append(math.prod(map(int, noted.shape)))
+    for (name, known), elements in sizes.items():
+        state = HeldState(mark, owner, name, known, len(elements), sum(elements))
+        LOG.states[mark, owner, name, known] = state
+
+
+def log_returned_state(mark: int, module: str, name: str, result: Any) -> None:
+    """Records the state that a call returns."""
+    if any(name in hook.inside.states.split() for hook in all_hooks() if hook.framework == module):
+        log_states(mark, f"{module}'s state", _arrays_in(result))
+
+
+def _arrays_in(tree: Any) -> Iterator[tuple[str, Any]]:
+    """The leaves of nested tuples, lists and dicts, with the name of the field of a named tuple
+    that they are in."""
+    waiting = [("", tree)]
+    for _ in range(_MOST_ARRAYS):
+        if not waiting:
+            return
+        name, thing = waiting.pop()
+        fields = getattr(type(thing), "_fields", None)
+        if isinstance(thing, tuple) and fields:
+            waiting += [(str(field), part) for field, part in zip(fields, thing, strict=True)]
+        elif type(thing) in (tuple, list):
+            waiting += [(name, part) for part in thing]
+        elif type(thing) is dict:
+            waiting += [(name, part) for part in thing.values()]
+        else:
+            yield name, thing
+
+
 OBSERVERS: dict[str, Any] = {
     rewriting.LEFT: left,
     rewriting.RIGHT: right,
@@ -770,8 +471,9 @@ OBSERVERS: dict[str, Any] = {
     rewriting.INDEX: _Index(),
     rewriting.TEXT: text,
     RELEASE: release,
-    **of_the_audit(_quiet, _settle),
-    **item_observers(_quiet, _settle),
+    **write_observers(lambda: [LOG], _quiet, _settle),
+    BASE: base,
+    TOOK: took,
 }
 
 

@@ -1,25 +1,47 @@
-"""Who watches: the audit of the process, and the scopes of this thread or task."""
+"""Who watches: the audit of the process, and the scopes of this thread or task.
+
+Rewritten modules call observers by name. Which ones they find depends on who watches: nobody, only
+the audit of the process, or scopes too; what is off costs nothing.
+"""
 
 from __future__ import annotations
 
-import functools
 import linecache
 import sys
-import threading
-import types
-from _thread import _local
+from _thread import _local, allocate_lock
 from collections.abc import Callable
 from contextvars import ContextVar
-from importlib.machinery import ModuleSpec
 from types import CodeType, FrameType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
-from castwise.auditing.arrays import Callee, Note, PendingCall, is_array_type, is_observed, note
+from castwise.auditing import observers, rewriting
+from castwise.auditing.arrays import (
+    ARRAYS,
+    NUMBERS,
+    Callee,
+    Note,
+    PendingCall,
+    is_array_type,
+    is_observed,
+    note,
+    pending_call,
+)
 from castwise.auditing.hook import Hook
 from castwise.auditing.hooks import all_hooks
 from castwise.auditing.log import FILES, LOG, SITES, Log, PendingOperation, frame_spot
+from castwise.auditing.observers import NOTES, note_operand, operands, peek, write_observers
+from castwise.auditing.process import in_every_thread, when_imported
 from castwise.auditing.records import Site
-from castwise.auditing.rewriting import SITES_PER_FILE, first_mark, full_path
+from castwise.auditing.rewriting import (
+    BASE,
+    INTO,
+    PART,
+    SITES_PER_FILE,
+    TOOK,
+    WRITE,
+    first_mark,
+    full_path,
+)
 
 
 class AuditScope(Protocol):
@@ -35,6 +57,8 @@ class AuditScope(Protocol):
 _here: ContextVar[tuple[AuditScope, ...]] = ContextVar("castwise scopes", default=())
 _everywhere: list[AuditScope] = []  # of the whole process
 _is_recording = False  # whether the process is audited
+_entered = 0  # number of scopes in all threads and tasks
+_lock = allocate_lock()
 
 
 def active_scopes() -> tuple[AuditScope, ...]:
@@ -42,138 +66,213 @@ def active_scopes() -> tuple[AuditScope, ...]:
     return (*_everywhere, *_here.get()) if _everywhere else _here.get()
 
 
-def is_recording() -> bool:
-    """Whether the process is audited."""
-    return _is_recording
-
-
-def is_watched() -> bool:
+def _is_watched() -> bool:
     """Whether anything watches this thread or task."""
     return _is_recording or bool(active_scopes())
 
 
-def logs() -> list[Log]:
+def _logs() -> list[Log]:
     """The logs for this thread or task."""
     found = [scope.log for scope in active_scopes() if scope.log is not None]
     return [LOG, *found] if _is_recording else found
 
 
-def add(scope: AuditScope) -> None:
-    """Adds a scope to those of this thread or task."""
+def enter(scope: AuditScope) -> None:
+    """Starts a scope, for this thread or task."""
     _here.set((*_here.get(), scope))
+    _switch(1)
 
 
-def remove(scope: AuditScope) -> None:
-    """Removes the latest entry of this scope."""
+def leave(scope: AuditScope) -> None:
+    """Ends the latest entry of this scope."""
     found = list(_here.get())
     for place in reversed(range(len(found))):
         if found[place] is scope:
             del found[place]
             break
     _here.set(tuple(found))
+    _switch(-1)
 
 
-def add_everywhere(scope: AuditScope) -> None:
-    """Adds a scope of the whole process, which does not end."""
+def enter_everywhere(scope: AuditScope) -> None:
+    """Starts a scope of the whole process, which does not end."""
     _everywhere.append(scope)
+    _switch(1)
 
 
-def set_recording() -> None:
-    """Marks the process as audited."""
+def record() -> None:
+    """Starts the audit of the process."""
     global _is_recording
     _is_recording = True
+    _switch(0)
 
 
-# Actions that wait for a module to be imported.
-
-_waiting: dict[str, Callable[[], None]] = {}
-
-
-def when_imported(name: str, action: Callable[[], None]) -> None:
-    """Runs an action once a module is imported, or now if it already is."""
-    if name in sys.modules:
-        action()
-    else:
-        _waiting[name] = action
+def prepare() -> None:
+    """Makes sure that rewritten functions find observers."""
+    _switch(0)
 
 
-def notice(spec: ModuleSpec) -> None:
-    """Schedules the action waiting for a module to run after its loader."""
-    loader: Any = spec.loader
-    if spec.name not in _waiting or loader is None:
-        return
-    run = loader.exec_module
-
-    def run_and_act(module: types.ModuleType) -> None:
-        del loader.exec_module  # restore the program's loader
-        run(module)
-        action = _waiting.pop(spec.name, None)  # not earlier: a spec may be looked up and not used
-        if action is not None:
-            action()
-
-    loader.exec_module = run_and_act
+def _switch(change: int) -> None:
+    """Counts scopes that start or end, and installs the observers they need."""
+    global _entered
+    with _lock:
+        _entered += change
+        if _entered:
+            observers.put(observers.OBSERVERS | _WATCHING)
+        elif _is_recording:
+            observers.put(observers.OBSERVERS)
+        else:
+            observers.put(observers.OBSERVERS | _IDLE)
 
 
-# Actions at the beginning and at the end of every thread.
+def _pass(mark: int, thing: Any, *others: Any) -> Any:
+    return thing
 
 
-def in_every_thread(enter: Callable[[], Callable[[], object]]) -> None:
-    """Enters something in every thread that `threading` starts from now on; what `enter` returns
-    ends it."""
-    threads: Any = threading.Thread
-    begin, end = threads._set_ident, threads._delete
-    entered = _local()
-
-    # Not around the thread's own function: the program would see another frame in its stack.
-    @functools.wraps(begin)
-    def begin_inside(thread: threading.Thread) -> None:
-        begin(thread)
-        if not isinstance(thread, threading._DummyThread):
-            entered.leave = enter()
-
-    @functools.wraps(end)
-    def end_inside(thread: threading.Thread) -> None:
-        leave = entered.__dict__.pop("leave", None)
-        if leave is not None:
-            leave()
-        end(thread)
-
-    threads._set_ident, threads._delete = begin_inside, end_inside
+def _pass_argument(mark: int, name: int | str, thing: Any) -> Any:
+    return thing
 
 
-# Keeps castwise out of the program's tracebacks.
+_IDLE: dict[str, Any] = {
+    **dict.fromkeys(
+        (rewriting.LEFT, rewriting.RIGHT, rewriting.POST, rewriting.SETTLE, rewriting.PEEK,
+         rewriting.CALLEE, rewriting.RETURNED, rewriting.TEXT, WRITE, INTO, PART, BASE, TOOK),
+        _pass,
+    ),
+    rewriting.ARGUMENT: _pass_argument,
+    rewriting.QUIET: frozenset(),
+}  # fmt: skip
 
-Wrapped = TypeVar("Wrapped", bound=Callable[..., Any])
+# The observers while scopes watch: they judge an operation once all its operands are known, before
+# it runs, and log it for every scope.
 
-
-def hide_own_frames(error: BaseException, *others: CodeType | None) -> None:
-    """Removes castwise's frames from the start of an error's traceback, and those of other code
-    that only castwise calls. A bare `raise` then adds no frame, from Python 3.11 on."""
-    trace = error.__traceback__
-    while trace is not None:
-        frame = trace.tb_frame
-        is_own = str(frame.f_globals.get("__name__", "")).startswith("castwise.")
-        if not is_own and frame.f_code not in others:
-            break
-        trace = trace.tb_next
-    error.__traceback__ = trace
+_frame = sys._getframe
 
 
-def stand_in_for(plain: Callable[..., Any]) -> Callable[[Wrapped], Wrapped]:
-    """Makes a function look like the one it stands in for, in tracebacks too."""
+def left(mark: int, thing: Any) -> Any:
+    """Records the first operand of an operator, and judges the operation if there is no other."""
+    if not _is_watched():
+        return thing
+    frame = _frame(1)
+    note_operand(mark, thing, id(frame))
+    literals = SITES[mark].literals
+    if len(literals) == 1 or literals[1] is not None:
+        _check_operator(mark, frame)
+    return thing
 
-    def decorate(function: Wrapped) -> Wrapped:
-        @functools.wraps(plain)
-        def stand_in(*arguments: Any, **named: Any) -> Any:
-            try:
-                return function(*arguments, **named)
-            except BaseException as error:
-                hide_own_frames(error)
-                raise
 
-        return stand_in  # type: ignore[return-value]
+def right(mark: int, thing: Any) -> Any:
+    """Records the second operand of an operator, and judges the operation."""
+    if not _is_watched():
+        return thing
+    frame = _frame(1)
+    note_operand(~mark, thing, id(frame))
+    _check_operator(mark, frame)
+    return thing
 
-    return decorate
+
+def _check_operator(mark: int, frame: FrameType) -> None:
+    """Judges an operator whose operands have been recorded."""
+    known = []
+    for place, literal in zip((mark, ~mark), SITES[mark].literals, strict=False):
+        if literal is None and (place, id(frame)) not in NOTES:
+            return  # the operand is read after the operation: the file was not rewritten for checks
+        known.append(NOTES[place, id(frame)] if literal is None else literal)
+    if any([type(operand) is Note for operand in known]):
+        _check(mark, None, tuple(known), (), frame)
+
+
+def _check(
+    mark: int,
+    callee: Any,
+    known: tuple[Any, ...],
+    flags: Any,
+    frame: FrameType,
+    *,
+    is_in_mode: bool = False,
+) -> None:
+    """Lets the scopes judge an operation, unless a mode of this thread sees it too and does so."""
+    for scope in active_scopes():
+        if scope.is_checking and (is_in_mode or not _is_covered(known)):
+            scope.check(PendingOperation(mark, callee, known, flags), frame)
+
+
+def post(mark: int, result: Any, first: Any, second: Any = None) -> Any:
+    """Logs an operator's result with its operands; `...` stands for one recorded before."""
+    kind = type(result)
+    if kind in NUMBERS or not is_array_type(kind):
+        return result
+    found = _logs()
+    if found:
+        try:
+            known = operands(mark, first, second, id(_frame(1)))
+            for log in found:
+                log.operator(mark, known, result)
+        except RecursionError:
+            pass
+        except Exception as error:
+            found[0].failed(error)
+    return result
+
+
+def callee(mark: int, function: Any) -> Any:
+    """Records what is called, and judges it if it has no arguments."""
+    if not _is_watched():
+        return function
+    frame = _frame(1)
+    called = NOTES[mark, id(frame)] = pending_call(function)
+    if called is not None and not SITES[mark].arguments:
+        _check_call(mark, called, frame)
+    return function
+
+
+def argument(mark: int, name: int | str, thing: Any) -> Any:
+    """Records an argument of an observed call, and judges the call at its last argument."""
+    frame = _frame(1)
+    called = NOTES.get((mark, id(frame)))
+    if called is not None:
+        called.add(name, thing)
+        called.arguments_seen += 1
+        if called.arguments_seen == SITES[mark].arguments:
+            _check_call(mark, called, frame)
+    return thing
+
+
+def _check_call(mark: int, called: PendingCall, frame: FrameType) -> None:
+    known = tuple(called.notes)
+    if any([type(operand) in (Note, tuple) for operand in known]):
+        _check(mark, called.callee, known, called.flags, frame)
+
+
+def returned(mark: int, result: Any) -> Any:
+    """Logs what a call returns."""
+    called = NOTES.pop((mark, id(_frame(1))), None)
+    found = _logs()
+    try:
+        for log in found:
+            if called is not None:
+                log.call(mark, called, result)
+            elif is_array_type(type(result)):
+                log.passed(mark, result)
+    except RecursionError:
+        pass
+    except Exception as error:
+        found[0].failed(error)
+    return result
+
+
+_WATCHING: dict[str, Any] = {
+    rewriting.LEFT: left,
+    rewriting.RIGHT: right,
+    rewriting.POST: post,
+    rewriting.SETTLE: post,
+    rewriting.PEEK: peek,
+    rewriting.CALLEE: callee,
+    rewriting.ARGUMENT: argument,
+    rewriting.RETURNED: returned,
+    rewriting.QUIET: frozenset(),  # a quiet site may see arrays now
+    **write_observers(_logs, (), lambda mark: None),
+}
 
 
 # Modes in which frameworks report every call, entered while scopes watch.
@@ -194,7 +293,7 @@ def available_modes() -> list[Hook]:
     return [hook for hook in all_hooks() if hook.watching.mode and hook.framework in sys.modules]
 
 
-def entered_modes() -> dict[str, list[Any]]:
+def _entered_modes() -> dict[str, list[Any]]:
     """The modes of this thread: by framework, the mode and how many scopes use it."""
     try:
         return _thread.modes  # type: ignore[no-any-return]
@@ -206,10 +305,10 @@ def entered_modes() -> dict[str, list[Any]]:
 def enter_modes() -> None:
     """Makes every available mode watch this thread."""
     for hook in available_modes():
-        entry = entered_modes().get(hook.framework)
+        entry = _entered_modes().get(hook.framework)
         if entry is None:
             assert hook.watching.mode is not None  # available_modes checked it
-            entry = entered_modes()[hook.framework] = [hook.watching.mode(_watcher(hook)), 0]
+            entry = _entered_modes()[hook.framework] = [hook.watching.mode(_watcher(hook)), 0]
         entry[1] += 1
 
 
@@ -230,19 +329,19 @@ def enter_modes_everywhere() -> None:
 def leave_modes() -> None:
     """Ends the modes that no scope of this thread uses any more. One with other modes on top stays,
     but watches nothing."""
-    for framework, entry in list(entered_modes().items()):
+    for framework, entry in list(_entered_modes().items()):
         entry[1] -= 1
         if entry[1] <= 0 and entry[0].leave():
-            del entered_modes()[framework]
+            del _entered_modes()[framework]
 
 
-def is_covered(operands: tuple[Any, ...], frameworks: dict[type, Any]) -> bool:
+def _is_covered(operands: tuple[Any, ...]) -> bool:
     """Whether a mode of this thread watches arrays such as these."""
     modes = getattr(_thread, "modes", None)
     if not modes:
         return False
     notes = [o for o in operands if type(o) is Note]
-    return any(frameworks[o.signature.kind].hook.framework in modes for o in notes)
+    return any(ARRAYS[o.signature.kind].hook.framework in modes for o in notes)
 
 
 def _watcher(hook: Hook) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], After | None]:
@@ -287,7 +386,7 @@ def _watch_operator(
     operands = tuple([note(arg) for arg in (reversed(args[:2]) if flipped else args[:2])])
     kind = "augmented" if augmented else "operator"
     mark = _mark(caller, hook, kind, symbol + "=" * augmented, len(operands))
-    _check(mark, None, operands, (), caller)
+    _check(mark, None, operands, (), caller, is_in_mode=True)
     if is_observed(caller.f_code):
         return None  # the observers log it
 
@@ -309,16 +408,10 @@ def _watch_call(
     mark = _mark(caller, hook, "call", callee.name, 0)
     operands = tuple(called.notes)
     if any([type(operand) in (Note, tuple) for operand in operands]):
-        _check(mark, callee, operands, called.flags, caller)
+        _check(mark, callee, operands, called.flags, caller, is_in_mode=True)
     if is_observed(caller.f_code):
         return None
     return lambda result: _log(lambda log: log.call(mark, called, result))
-
-
-def _check(mark: int, callee: Any, operands: tuple[Any, ...], flags: Any, frame: FrameType) -> None:
-    for scope in active_scopes():
-        if scope.is_checking:
-            scope.check(PendingOperation(mark, callee, operands, flags), frame)
 
 
 def _log(add: Callable[[Any], None]) -> None:

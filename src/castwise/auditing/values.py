@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from typing import Any, NamedTuple
 
-from castwise.auditing import observers, watching
+from castwise.auditing import observers, scopes
 from castwise.auditing.arrays import ARRAYS, NUMBERS, PendingCall, is_array_type, pending_call
 from castwise.auditing.hooks import find_hook
 from castwise.auditing.hooks.numpy_losses import (
@@ -103,7 +103,7 @@ def start() -> None:
     setattr(observers, "pending_call", _pending)  # noqa: B010
     setattr(LOG, "call", _called)  # noqa: B010
     observers.OBSERVERS.update({WRITE: _write, INTO: _into, PART: _part})
-    watching.prepare()
+    scopes.prepare()
 
 
 def _write(mark: int, value: Any, *target: Any) -> Any:

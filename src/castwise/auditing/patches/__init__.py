@@ -11,7 +11,7 @@ import functools
 import importlib
 import sys
 
-from castwise.auditing.scopes import when_imported
+from castwise.auditing.process import when_imported
 
 _CLOUDPICKLES = (
     "cloudpickle", "joblib.externals.cloudpickle", "ray.cloudpickle", "pyspark.cloudpickle",

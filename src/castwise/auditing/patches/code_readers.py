@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from castwise.auditing.originals import compiled_code, original_code, received_code
+from castwise.auditing.process import stand_in_for
 from castwise.auditing.rewriting import PREFIX
-from castwise.auditing.scopes import stand_in_for
 
 
 def _with_original_code(plain: Callable[..., Any]) -> Callable[..., Any]:

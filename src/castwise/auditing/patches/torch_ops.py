@@ -18,9 +18,9 @@ from castwise.auditing.arrays import NUMBERS, InsideCallee
 from castwise.auditing.hooks import find_hook
 from castwise.auditing.log import LOG, PLAIN, Tally, frame_mark, frame_spot, log_inside, users_frame
 from castwise.auditing.patches.torch_compile import leave_to_python
+from castwise.auditing.process import hide_own_frames, in_every_thread, stand_in_for
 from castwise.auditing.records import AutocastOp, RepeatedCast
 from castwise.auditing.saved import dtype_name
-from castwise.auditing.scopes import hide_own_frames, in_every_thread, stand_in_for
 from castwise.auditing.source import text_at
 
 # The mode in which PyTorch shows every aten op: the op runs unchanged, and is seen after it.

@@ -17,8 +17,8 @@ from castwise.auditing.arrays import (
     share_maker,
 )
 from castwise.auditing.log import LOG, frame_mark, users_frame
-from castwise.auditing.observers import hold
-from castwise.auditing.scopes import stand_in_for
+from castwise.auditing.observers import log_states
+from castwise.auditing.process import stand_in_for
 
 _ARRAYS = ("Tensor", "ndarray")  # not is_array_type, which takes note that a type was seen
 
@@ -105,7 +105,7 @@ def _stepped(optimizer: Any, _: Any, __: Any) -> None:
         if steps & (steps - 1) == 0:  # a state seldom changes its dtype
             user = users_frame(sys._getframe(1))
             if user is not None:
-                hold(frame_mark(user), type(optimizer).__name__, _arrays(optimizer))
+                log_states(frame_mark(user), type(optimizer).__name__, _arrays(optimizer))
     except Exception as error:
         LOG.failed(error)
 
