@@ -1,4 +1,8 @@
-"""Which observed operations cast an array implicitly, and what caused it."""
+"""Which observed operations cast an array implicitly, and what caused it.
+
+A step is an event with how it is understood: by a rule, as a write, by its framework's own rules,
+or by its dtypes alone. A finding is a step that casts, with the line where the dtype comes from.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from castwise.auditing.hook import Hook
 from castwise.auditing.hooks import find_hook
@@ -41,6 +45,397 @@ from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype, find_dtype
 from castwise.vocab.operands import Operand, array_operand
 from castwise.vocab.ops import Op, op
+
+# Every observed event with what it does to dtypes, in the order of the log.
+
+
+class Step(NamedTuple):
+    """An event and how it is understood."""
+
+    event: Event
+    located: LocatedSite
+    operation: Operation | None = None  # None: there is no rule for it, or it needs none
+    passes_dtype: bool = False  # its result has the dtype of an operand, whatever that is
+    unclear: str = ""  # why it is not understood
+    observed: Operation | None = None  # its casts, if no rule but its dtypes show them
+    is_seen: bool = False  # there is no rule, but all its dtypes were seen
+
+
+def make_steps(events: tuple[Event, ...], seen: Seen) -> tuple[Step, ...]:
+    """The steps of events."""
+    autocast = {op.mark for op in seen.beyond.autocast_ops}
+    return tuple([_step(event, seen, event.mark in autocast) for event in events])
+
+
+def _step(event: Event, seen: Seen, is_autocast: bool) -> Step:
+    located = seen.site(event)
+    for decided in (_as_write, _by_own_rules):
+        found = decided(event, located.site, seen.facts.dialects)
+        if found is not None:
+            return Step(event, located, found)
+    try:
+        found = understand(event, located.site, seen.facts.dialects)
+        return Step(event, located, _with_unsafe_output(found))
+    except Harmless as harmless:
+        return Step(event, located, passes_dtype=not harmless.is_explicit)
+    except NotUnderstood as reason:
+        found_by_dtypes = _by_dtypes(event, located, seen, str(reason))
+        # The section about autocast has its casts, which the program asked for.
+        return found_by_dtypes._replace(observed=None) if is_autocast else found_by_dtypes
+
+
+def _by_dtypes(event: Event, located: LocatedSite, seen: Seen, why: str) -> Step:
+    """The step of an event without a rule."""
+    if event.inside is not None:
+        return Step(event, located, unclear=why)
+    try:
+        observed = _as_observed(event, seen.facts.dialects, why)
+    except Harmless as harmless:
+        return Step(event, located, passes_dtype=not harmless.is_explicit)
+    except NotUnderstood:
+        return Step(event, located, unclear=why)
+    return Step(event, located, observed=observed, is_seen=True)
+
+
+# Values written into an array that does not hold them: `x[i] = value`, `x.copy_(y)`.
+
+_WRITE, _CUT = "write", "cut"  # forms of questions that only an audit asks
+
+
+def is_write(operation: Operation) -> bool:
+    """Whether an operation is a write."""
+    return operation.question.form in (_WRITE, _CUT)
+
+
+def _as_write(event: Event, site: Site, dialects: dict[str, str]) -> Operation | None:
+    """The write that an event is; None if it is none, or one that its dialect refuses."""
+    pair = _pair(event, site)
+    if pair is None:
+        return None
+    target, value, form = pair
+    framework = target.framework
+    if framework not in dialects:
+        return None
+    dialect = dialect_named(dialects[framework])
+    given = as_operand(value, framework)
+    seen: tuple[SeenArray | SeenNumber, ...]
+    if form == _CUT:
+        seen, asked = (value, target), (given, array_operand(_dtype(target), None))
+    else:
+        seen, asked = (target, value), (as_operand(target, framework), given)
+    question = Question(op("cast" if form == _CUT else "fill"), asked, dialect, form)
+    try:
+        decision = answer(question)
+    except CastwiseError:
+        return None
+    if form == _CUT and given.dtype:  # the rules take a cast for an explicit one
+        decision = replace(decision, casts=(cast_between(given.dtype, _dtype(target)), None))
+    return Operation(event, seen, question, decision, _dtype(target))
+
+
+def _pair(event: Event, site: Site) -> tuple[SeenArray, SeenArray | SeenNumber, str] | None:
+    """The array that is written to, the value, and how: by a write, or by a call that cuts it."""
+    call = event.call
+    if call is None:
+        target, value = event.operands if site.kind == "write" else (None, None)
+        return _known(target, value, _WRITE)
+    return None if call.gives_dtype else _by_call(event, call)
+
+
+def _by_call(event: Event, call: SeenCall) -> tuple[SeenArray, SeenArray | SeenNumber, str] | None:
+    hook = find_hook(event_framework(event)) if event.arrays else None
+    if hook is None or find_hook(call.module) is not hook:
+        return None
+    if call.name in hook.calls.cuts.split() and event.result and event.operands:
+        return _cut(event.result, event.operands[0])
+    if call.name not in hook.calls.writes:
+        return None
+    target, value, keyword = hook.calls.writes[call.name]
+    given = dict(enumerate(event.operands[: call.positional]))
+    named = dict(zip(call.keywords, event.operands[call.positional :], strict=True))
+    return _known(given.get(target), given.get(value) or named.get(keyword), _WRITE)
+
+
+def _known(
+    target: object, value: object, form: str
+) -> tuple[SeenArray, SeenArray | SeenNumber, str] | None:
+    if not isinstance(target, SeenArray) or not isinstance(value, (SeenArray, SeenNumber)):
+        return None
+    is_known = target.dtype and not target.is_scalar
+    is_known_value = isinstance(value, SeenNumber) or value.dtype
+    return (target, value, form) if is_known and is_known_value else None
+
+
+def _cut(made: SeenArray, given: object) -> tuple[SeenArray, SeenArray | SeenNumber, str] | None:
+    """An array of integers that a framework keeps in fewer bits. Floats too are kept in fewer by
+    such a framework, but that is the precision it is made for."""
+    if not isinstance(given, SeenArray) or not given.dtype or not made.dtype:
+        return None
+    is_cut = dtype(given.dtype).kind == dtype(made.dtype).kind == "int" and not given.is_scalar
+    return _known(made, given, _CUT) if is_cut and given.dtype != made.dtype else None
+
+
+def _dtype(array: SeenArray) -> DType:
+    assert array.dtype is not None  # only asked of arrays with one
+    return dtype(array.dtype)
+
+
+def _with_unsafe_output(operation: Operation) -> Operation:
+    """An operation whose result went into out= although the rules refuse it: the program said
+    casting="unsafe", which no log shows."""
+    question = operation.question
+    if operation.decision is not None or question.out is None:
+        return operation
+    asked = replace(question, named=replace(question.named, casting="unsafe"))
+    try:
+        return replace(operation, question=asked, decision=answer(asked))
+    except CastwiseError:
+        return operation
+
+
+# Operations that only their framework has rules for: what they cast shows in their results.
+
+_OWN = "own"  # a form of questions that nobody asks: the answer was seen
+
+
+def has_own_rules(operation: Operation) -> bool:
+    """Whether only the framework has rules for an operation, so that its answer was seen."""
+    return operation.question.form == _OWN
+
+
+def _by_own_rules(event: Event, site: Site, dialects: dict[str, str]) -> Operation | None:
+    """The operation of an event that no dialect decides; None if it is none, or one that makes
+    arrays of no known dtype."""
+    arrays = arrays_in(event.operands)
+    framework = event_framework(event) if event.arrays else ""
+    is_own = any(a.names for a in arrays) or _is_named(event) or _declared_by(event) is not None
+    if event.result is None or framework not in dialects or not is_own:
+        return None
+    parts = [(array, part) for array in arrays for part in _dtypes(array)]
+    made = [part for part in _dtypes(event.result) if part not in [p for _, p in parts]]
+    result = max(made or _dtypes(event.result), key=lambda part: part.bits, default=None)
+    if result is None or not parts:
+        return None
+    is_mixed = any(len(array.names) > 1 for array in arrays)
+    if not _is_named(event) and is_mixed and (event.call or not made):
+        return None  # what happens to which column does not show
+    name = event.call.name if event.call else site.name
+    operands = tuple(array_operand(part, array.shape) for array, part in parts)
+    symbol = None if event.call else name.removesuffix("=")
+    row = Op(name, (1, len(operands)), symbol=symbol)
+    question = Question(row, operands, dialect_named(dialects[framework]), _OWN)
+    casts = tuple(cast_between(part, result) if part.kind != "bool" else None for _, part in parts)
+    decision = Decision(question, result, result, casts)
+    shown = event.operands if event.call is None else arrays
+    words = [_word(operand) for operand in shown if operand is not None]
+    is_operator = symbol is not None and len(words) == 2
+    if _declared_by(event):
+        words = [f"declared {word}" for word in words]
+    text = f" {symbol} ".join(words) if is_operator else f"{name}({', '.join(words)})"
+    seen = tuple(array for array, _ in parts)
+    return Operation(event, seen, question, decision, result, True, text, _names(event.result))
+
+
+def _is_named(event: Event) -> bool:
+    """Whether a hook names the call as one that only its framework decides."""
+    hooks = {find_hook(array.framework) for array in event.arrays}
+    name = event.call.name if event.call else ""
+    return any(hook is not None and name in hook.own_rules.observes.split() for hook in hooks)
+
+
+def _declared_by(event: Event) -> SeenArray | None:
+    """The lazy array that an event computes, whose dtype is what it was declared to be."""
+    call = event.call
+    for array in arrays_in(event.operands) if call and not call.gives_dtype else ():
+        hook = find_hook(array.framework)
+        if hook is not None and call is not None and call.name in hook.own_rules.computes.split():
+            return array
+    return None
+
+
+def _dtypes(array: SeenArray) -> list[DType]:
+    """The dtypes of an array, or of the columns of a frame, as far as castwise knows them."""
+    names = [array.dtype] if array.dtype else [_plain(n, array.framework) for n in array.names]
+    return [found for name in names if name and (found := find_dtype(name))]
+
+
+def _plain(name: str, framework: str) -> str:
+    """castwise's name for a framework's own: Int64 is an int64 with missing values."""
+    hook, word = find_hook(framework), name.partition("[")[0].lower()
+    return hook.own_rules.dtype_words.get(word, word) if hook else word
+
+
+def _names(array: SeenArray) -> str:
+    return " and ".join(array.names) or str(array.dtype)
+
+
+def _word(array: SeenOperand) -> str:
+    if isinstance(array, SeenList):
+        return ", ".join(_word(element) for element in array.elements if element is not None)
+    if isinstance(array, SeenNumber):
+        return array.kind if array.low is None else str(array.low)
+    sizes = ",".join(map(str, array.shape or ()))
+    names = _names(array)
+    return f"({names})[{sizes}]" if len(array.names) > 1 else f"{names}[{sizes}]"
+
+
+# Calls that no rule covers: the dtypes that were seen show their casts. Nothing is decided here.
+
+_COMPUTING = ("builtins.sum", "_operator")  # of the standard library: what computes with arrays
+_ANSWERS = ("float", "complex", "")  # of a call; any other type says something about an array
+_CHECKS = "assert"  # how the names of checks in tests begin, which compare any dtypes
+_WIDEST = ("float64", "complex128")
+_COMPLEX_OF = {"float16": "complex32", "float32": "complex64", "float64": "complex128"}
+
+
+def _as_observed(event: Event, dialects: dict[str, str], why: str) -> Operation | None:
+    """The casts of a call that the dtypes of its arrays show; None if they show none.
+
+    Raises Harmless if the call computes nothing, NotUnderstood if not all of it could be seen.
+    """
+    call, framework = event.call, event_framework(event)
+    hook = find_hook(framework)
+    if call is None or hook is None or framework not in dialects:
+        raise NotUnderstood(why)
+    _check_computes(event, call, hook)
+    is_visible = all(array.dtype for array in event.arrays) and _inputs(event)
+    is_mixed = _is_mixed(event, call, hook)
+    if not call.is_complete or not is_visible or (event.result is None and not is_mixed):
+        raise NotUnderstood(why)
+    if is_mixed or _is_widened(event, call, hook):
+        return _observed_operation(event, call.name, dialect_named(dialects[framework]))
+    return None
+
+
+def as_mixed(event: Event, dialects: dict[str, str]) -> Operation | None:
+    """The casts of a call that is about to run, by the dtypes of its arrays; None if they show
+    none."""
+    call, framework = event.call, event_framework(event)
+    hook = find_hook(framework)
+    if call is None or hook is None or framework not in dialects or not call.is_complete:
+        return None
+    try:
+        _check_computes(event, call, hook)
+    except Harmless:
+        return None
+    if not all(array.dtype for array in event.arrays) or not _is_mixed(event, call, hook):
+        return None
+    return _observed_operation(event, call.name, dialect_named(dialects[framework]))
+
+
+def _inputs(event: Event) -> list[SeenArray]:
+    """The arrays that a call takes, without the one it writes to."""
+    call = event.call
+    if call is None or "out" not in call.keywords:
+        return arrays_in(event.operands)
+    place = call.positional + call.keywords.index("out")
+    return arrays_in((*event.operands[:place], *event.operands[place + 1 :]))
+
+
+def _check_computes(event: Event, call: SeenCall, hook: Hook) -> None:
+    """Raises Harmless for a call that computes no array: a question about one, a check of a test,
+    random numbers, or what holds any objects."""
+    own = find_hook(call.module)
+    mixing = f"{hook.calls.mixes} {own.calls.mixes if own else ''}".split()
+    if call.module in sys.stdlib_module_names and not _is_arithmetic(call):
+        raise Harmless(f"{call.module}.{call.name}")
+    if not _inputs(event) and call.is_complete and not call.hides:
+        raise Harmless(f"{call.name}, which makes an array", is_explicit=True)
+    if event.result is None and call.returns not in _ANSWERS:
+        raise Harmless(f"{call.name}, a question")
+    if own is not None and call.module in own.callables.random.split():
+        raise Harmless(f"{call.name}, random numbers", is_explicit=True)
+    if call.name.startswith(_CHECKS) or call.name in mixing:
+        raise Harmless(call.name)
+
+
+def _is_arithmetic(call: SeenCall) -> bool:
+    """Whether a function of the standard library applies operators of the arrays."""
+    return call.module in _COMPUTING or f"{call.module}.{call.name}" in _COMPUTING
+
+
+def _is_by_framework(call: SeenCall, hook: Hook) -> bool:
+    own = find_hook(call.module)
+    return own is hook or (own is not None and are_related(own, hook))
+
+
+def _is_mixed(event: Event, call: SeenCall, hook: Hook) -> bool:
+    """Whether the arrays have floating dtypes of several widths. A library may have its reasons, so
+    for its calls the result must have the widest of them."""
+    found = {_real(a) for a in _inputs(event) if _is_floating(a) and not a.is_scalar}
+    if len(found) < 2:
+        return False
+    return (
+        _is_by_framework(call, hook)
+        or _is_arithmetic(call)
+        or (
+            event.result is not None
+            and _is_floating(event.result)
+            and _real(event.result).bits >= max(real.bits for real in found)
+        )
+    )
+
+
+def _is_widened(event: Event, call: SeenCall, hook: Hook) -> bool:
+    """Whether the result is wider than its arrays: than the floating ones, or float64 of
+    integers, as for operations that have a rule."""
+    result = event.result
+    if result is None or not _is_floating(result) or call.hides or "out" in call.keywords:
+        return False
+    if str(result.dtype) in call.name:
+        return False  # it says so
+    arrays = [a for a in _inputs(event) if not a.is_scalar]
+    floats = [_real(a).bits for a in arrays if _is_floating(a)]
+    is_own = _is_by_framework(call, hook)
+    if not is_own and (call.returns or result.is_zero_d):
+        return False  # a library's lists and numbers are seldom the values of its arrays
+    if floats:
+        return _real(result).bits > max(floats)
+    kinds = {dtype(a.dtype).kind for a in arrays if a.dtype}
+    return "int" in kinds and result.dtype in _WIDEST and is_own
+
+
+def _is_floating(array: SeenArray) -> bool:
+    """Whether an array has a floating dtype that was chosen, which a weak one has not."""
+    return bool(array.dtype) and not array.is_weak and _dtype(array).kind in ("float", "complex")
+
+
+def _real(array: SeenArray) -> DType:
+    """The dtype of an array's numbers; of a complex array, that of their parts."""
+    return _dtype(array).part
+
+
+def _observed_operation(event: Event, name: str, dialect: Dialect) -> Operation:
+    """The operation with what was seen in place of a decision."""
+    arrays = tuple(_inputs(event))
+    widest = _widest([a for a in (*arrays, event.result) if a is not None])
+    result = _dtype(event.result) if event.result and event.result.dtype else widest
+    row = Op(name, (len(arrays), len(arrays)))
+    framework = event_framework(event)
+    question = Question(row, tuple(as_operand(a, framework) for a in arrays), dialect)
+    has_floats = any(map(_is_floating, arrays))  # then integers may be indices
+    casts = tuple(_observed_cast(array, widest, has_floats) for array in arrays)
+    decision = Decision(question, result, widest, casts)
+    return Operation(event, arrays, question, decision, result, is_observed=True)
+
+
+def _widest(arrays: list[SeenArray]) -> DType:
+    """The widest floating dtype, complex if one is."""
+    floats = [array for array in arrays if _is_floating(array)]
+    real = max([_real(array) for array in floats], key=lambda found: found.bits)
+    is_complex = any(_dtype(array).kind == "complex" for array in floats)
+    return dtype(_COMPLEX_OF.get(real.name, real.name)) if is_complex else real
+
+
+def _observed_cast(array: SeenArray, widest: DType, has_floats: bool) -> Cast | None:
+    """The cast of an array that is narrower than the widest."""
+    given = _dtype(array)
+    if not _is_floating(array):
+        return None if has_floats else cast_between(given, widest)
+    if given.part == widest.part:
+        return None
+    return cast_between(given, widest if given.kind == "complex" else widest.part)
+
 
 # Where dtypes come from: followed from an array back through the operations that made it.
 
@@ -99,337 +494,7 @@ def _gives_indices(event: Event) -> bool:
     return hook is not None and event.call.name in hook.calls.indices.split()  # type: ignore[union-attr]
 
 
-# Operations that only their framework has rules for: what they cast shows in their results.
-
-_OWN = "own"  # a form of questions that nobody asks: the answer was seen
-_WIDE = ("float64", "complex128")
-
-
-def by_own_rules(event: Event, site: Site, dialects: dict[str, str]) -> Operation | None:
-    """The operation of an event that no dialect decides; None if it is none, or one that makes
-    arrays of no known dtype."""
-    arrays = arrays_in(event.operands)
-    framework = event_framework(event) if event.arrays else ""
-    if event.result is None or framework not in dialects or not _is_of_own_rules(event, arrays):
-        return None
-    parts = [(array, part) for array in arrays for part in _dtypes(array)]
-    made = [part for part in _dtypes(event.result) if part not in [p for _, p in parts]]
-    result = max(made or _dtypes(event.result), key=lambda part: part.bits, default=None)
-    if result is None or not parts:
-        return None
-    is_mixed = any(len(array.names) > 1 for array in arrays)
-    if not _is_named(event) and is_mixed and (event.call or not made):
-        return None  # what happens to which column does not show
-    name = event.call.name if event.call else site.name
-    operands = tuple(array_operand(part, array.shape) for array, part in parts)
-    symbol = None if event.call else name.removesuffix("=")
-    row = Op(name, (1, len(operands)), symbol=symbol)
-    question = Question(row, operands, dialect_named(dialects[framework]), _OWN)
-    casts = tuple(cast_between(part, result) if part.kind != "bool" else None for _, part in parts)
-    decision = Decision(question, result, result, casts)
-    shown = event.operands if event.call is None else arrays
-    words = [_word(operand) for operand in shown if operand is not None]
-    is_operator = symbol is not None and len(words) == 2
-    if declared_by(event):
-        words = [f"declared {word}" for word in words]
-    text = f" {symbol} ".join(words) if is_operator else f"{name}({', '.join(words)})"
-    seen = tuple(array for array, _ in parts)
-    return Operation(event, seen, question, decision, result, True, text, _names(event.result))
-
-
-def has_own_rules(operation: Operation) -> bool:
-    """Whether only the framework has rules for an operation, so that its answer was seen."""
-    return operation.question.form == _OWN
-
-
-def _is_of_own_rules(event: Event, arrays: list[SeenArray]) -> bool:
-    return any(a.names for a in arrays) or _is_named(event) or declared_by(event) is not None
-
-
-def _is_named(event: Event) -> bool:
-    """Whether a hook names the call as one that only its framework decides."""
-    hooks = {find_hook(array.framework) for array in event.arrays}
-    name = event.call.name if event.call else ""
-    return any(hook is not None and name in hook.own_rules.observes.split() for hook in hooks)
-
-
-def declared_by(event: Event) -> SeenArray | None:
-    """The lazy array that an event computes, whose dtype is what it was declared to be."""
-    call = event.call
-    for array in arrays_in(event.operands) if call and not call.gives_dtype else ():
-        hook = find_hook(array.framework)
-        if hook is not None and call is not None and call.name in hook.own_rules.computes.split():
-            return array
-    return None
-
-
-def _declares(framework: str) -> frozenset[str]:
-    hook = find_hook(framework)
-    return frozenset(hook.own_rules.declares.split()) if hook else frozenset()
-
-
-def _dtypes(array: SeenArray) -> list[DType]:
-    """The dtypes of an array, or of the columns of a frame, as far as castwise knows them."""
-    names = [array.dtype] if array.dtype else [_plain(n, array.framework) for n in array.names]
-    return [found for name in names if name and (found := find_dtype(name))]
-
-
-def _plain(name: str, framework: str) -> str:
-    """castwise's name for a framework's own: Int64 is an int64 with missing values."""
-    hook, word = find_hook(framework), name.partition("[")[0].lower()
-    return hook.own_rules.dtype_words.get(word, word) if hook else word
-
-
-def _names(array: SeenArray) -> str:
-    return " and ".join(array.names) or str(array.dtype)
-
-
-def _word(array: SeenOperand) -> str:
-    if isinstance(array, SeenList):
-        return ", ".join(_word(element) for element in array.elements if element is not None)
-    if isinstance(array, SeenNumber):
-        return array.kind if array.low is None else str(array.low)
-    sizes = ",".join(map(str, array.shape or ()))
-    names = _names(array)
-    return f"({names})[{sizes}]" if len(array.names) > 1 else f"{names}[{sizes}]"
-
-
-def _find_own_cast(
-    operation: Operation, place: SourcePlace, provenance: Provenance
-) -> Finding | None:
-    """The finding for an operation that made float64 of something else."""
-    casts, decision, event = operation.casts, operation.decision, operation.event
-    if decision is None or not (decision.result.name in _WIDE or declared_by(event)):
-        return None
-    culprit = next((n for n, o in enumerate(operation.question.operands)
-                    if o.dtype == decision.result), None)  # fmt: skip
-    if culprit is not None:  # the float64 was there before: integers of 64 bits do not grow
-        casts = tuple(cast for cast in casts if "widens" in cast.hazards)
-    if not casts:
-        return None
-    wide = operation.operands[culprit] if culprit is not None else None
-    origin = provenance.origin(wide) if isinstance(wide, SeenArray) else 0
-    declared = declared_by(event)
-    if declared is not None:
-        origin = provenance.nearest(declared, _declares(declared.framework))
-    hazards = {hazard for cast in casts for hazard in cast.hazards}
-    ordered = tuple(hazard for hazard in HAZARDS if hazard in hazards)
-    return Finding(place, operation.question.op.name, operation, culprit, origin or event.mark,
-                   ordered, event.count, event.elements)  # fmt: skip
-
-
-# The memory of temporary arrays that a framework makes for cast operands.
-
-
-def temporary_bytes(operation: Operation) -> int:
-    """The bytes of the temporaries of an operation; 0 if the framework makes none."""
-    hook = find_hook(event_framework(operation.event))
-    if hook is None or not hook.inside.makes_temporaries or operation.decision is None:
-        return 0
-    return sum(
-        _elements(operand, operation.event) * cast.target.itemsize
-        for operand, cast in zip(operation.operands, operation.decision.casts, strict=True)
-        if cast and cast.source
-    )
-
-
-def _elements(operand: SeenOperand, event: Event) -> int:
-    """How many elements of an operand were cast in all runs, scaled from the first run's shapes by
-    the number of result elements."""
-    if not isinstance(operand, SeenArray) or operand.shape is None:
-        return 0
-    if event.result and operand.shape == event.result.shape:
-        return event.elements
-    return math.prod(operand.shape) * event.count
-
-
-# Values written into an array that does not hold them: `x[i] = value`, `x.copy_(y)`.
-
-_WRITE, _CUT = "write", "cut"  # forms of questions that only an audit asks
-_FLOAT = dtype("float32").rank
-# What a narrower or other dtype costs a value. The array that is written to has its size anyway.
-_LOSSES = ("loses-precision", "loses-range", "wraps", "changes-kind", "drops-imaginary")
-
-
-def as_write(event: Event, site: Site, dialects: dict[str, str]) -> Operation | None:
-    """The write that an event is; None if it is none, or one that its dialect refuses."""
-    pair = _pair(event, site)
-    if pair is None:
-        return None
-    target, value, form = pair
-    framework = target.framework
-    if framework not in dialects:
-        return None
-    dialect = dialect_named(dialects[framework])
-    given = as_operand(value, framework)
-    seen: tuple[SeenArray | SeenNumber, ...]
-    if form == _CUT:
-        seen, asked = (value, target), (given, array_operand(_dtype(target), None))
-    else:
-        seen, asked = (target, value), (as_operand(target, framework), given)
-    question = Question(op("cast" if form == _CUT else "fill"), asked, dialect, form)
-    try:
-        decision = answer(question)
-    except CastwiseError:
-        return None
-    if form == _CUT and given.dtype:  # the rules take a cast for an explicit one
-        decision = replace(decision, casts=(cast_between(given.dtype, _dtype(target)), None))
-    return Operation(event, seen, question, decision, _dtype(target))
-
-
-def _dtype(array: SeenArray) -> DType:
-    return dtype(array.dtype or "")  # _known has checked that it has one
-
-
-def with_unsafe_output(operation: Operation) -> Operation:
-    """An operation whose result went into out= although the rules refuse it: the program said
-    casting="unsafe", which no log shows."""
-    question = operation.question
-    if operation.decision is not None or question.out is None:
-        return operation
-    asked = replace(question, named=replace(question.named, casting="unsafe"))
-    try:
-        return replace(operation, question=asked, decision=answer(asked))
-    except CastwiseError:
-        return operation
-
-
-def is_write(operation: Operation) -> bool:
-    """Whether an operation is a write."""
-    return operation.question.form in (_WRITE, _CUT)
-
-
-def _pair(event: Event, site: Site) -> tuple[SeenArray, SeenArray | SeenNumber, str] | None:
-    """The array that is written to, the value, and how: by a write, or by a call that cuts it."""
-    call = event.call
-    if call is None:
-        target, value = event.operands if site.kind == "write" else (None, None)
-        found = _known(target, value, _WRITE)
-    elif call.gives_dtype:
-        found = None
-    else:
-        found = _by_call(event, call)
-    return found
-
-
-def _by_call(event: Event, call: SeenCall) -> tuple[SeenArray, SeenArray | SeenNumber, str] | None:
-    hook = find_hook(event_framework(event)) if event.arrays else None
-    if hook is None or find_hook(call.module) is not hook:
-        return None
-    if call.name in hook.calls.cuts.split() and event.result and event.operands:
-        return _cut(event.result, event.operands[0])
-    if call.name not in hook.calls.writes:
-        return None
-    return _known(*_target_and_value(event, call, hook), _WRITE)
-
-
-def _target_and_value(event: Event, call: SeenCall, hook: Hook) -> tuple[object, object]:
-    target, value, keyword = hook.calls.writes[call.name]
-    given = dict(enumerate(event.operands[: call.positional]))
-    named = dict(zip(call.keywords, event.operands[call.positional :], strict=True))
-    return given.get(target), given.get(value) or named.get(keyword)
-
-
-def _known(
-    target: object, value: object, form: str
-) -> tuple[SeenArray, SeenArray | SeenNumber, str] | None:
-    if not isinstance(target, SeenArray) or not isinstance(value, (SeenArray, SeenNumber)):
-        return None
-    is_known = target.dtype and not target.is_scalar
-    is_known_value = isinstance(value, SeenNumber) or value.dtype
-    return (target, value, form) if is_known and is_known_value else None
-
-
-def _cut(made: SeenArray, given: object) -> tuple[SeenArray, SeenArray | SeenNumber, str] | None:
-    """An array of integers that a framework keeps in fewer bits. Floats too are kept in fewer by
-    such a framework, but that is the precision it is made for."""
-    if not isinstance(given, SeenArray) or not given.dtype or not made.dtype:
-        return None
-    is_cut = dtype(given.dtype).kind == dtype(made.dtype).kind == "int" and not given.is_scalar
-    return _known(made, given, _CUT) if is_cut and given.dtype != made.dtype else None
-
-
-def _find_write(operation: Operation, place: SourcePlace, provenance: Provenance) -> Finding | None:
-    """The finding for a write; None if the array holds what is written."""
-    place_of_value = 0 if operation.question.form == _CUT else 1
-    value, target = operation.operands[place_of_value], operation.operands[1 - place_of_value]
-    assert isinstance(target, SeenArray)  # by as_write
-    assert not isinstance(value, SeenList)  # likewise
-    hazards = _hazards(value, _dtype(target))
-    if not hazards:
-        return None
-    event, origin = operation.event, 0
-    if isinstance(value, SeenArray) and _is_narrowed_float(value, target):
-        origin = provenance.origin(value)
-    return Finding(place, operation.question.op.name, operation, place_of_value,
-                   origin or event.mark, hazards, event.count, event.elements)  # fmt: skip
-
-
-def _hazards(value: SeenArray | SeenNumber, target: DType) -> tuple[str, ...]:
-    """What is lost. A write into booleans asks whether a value is true, and every integer that a
-    float holds roughly was meant to be one."""
-    if target.kind == "bool":
-        return ()
-    if value.low is not None and value.high is not None:
-        return _hazards_of_numbers((value.low, value.high), target)
-    if isinstance(value, SeenNumber) or not value.dtype:
-        return ()
-    return lost_in(cast_between(dtype(value.dtype), target))
-
-
-def lost_in(cast: Cast | None) -> tuple[str, ...]:
-    """What a value loses by a cast to the dtype of the array it is written to."""
-    found = set(cast.hazards) & set(_LOSSES) if cast else set()
-    is_integer = cast is not None and cast.source is not None and cast.source.rank < _FLOAT
-    if is_integer and found == {"loses-precision"}:
-        return ()
-    return tuple(hazard for hazard in HAZARDS if hazard in found)
-
-
-def _hazards_of_numbers(numbers: tuple[float, float], target: DType) -> tuple[str, ...]:
-    """What is lost of known numbers. Rounding to a narrower float is not counted: a Python number
-    is rounded so too."""
-    if target.kind != "int":
-        is_lost = any(math.isfinite(n) and abs(n) > target.max for n in numbers)
-        return ("loses-range",) if is_lost else ()
-    if any(not math.isfinite(n) or not target.min <= n <= target.max for n in numbers):
-        return ("loses-range",)
-    return ("changes-kind",) if any(n != int(n) for n in numbers) else ()
-
-
-def _is_narrowed_float(value: SeenArray, target: SeenArray) -> bool:
-    return {dtype(array.dtype).kind for array in (value, target) if array.dtype} == {"float"}
-
-
-def merged(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, equal ones as one, largest first."""
-    found: dict[object, Finding] = {}
-    for finding in findings:
-        _merge(found, finding)
-    return sorted(found.values(), key=lambda f: -f.elements)
-
-
-def _merge(found: dict[object, Finding], new: Finding) -> None:
-    key = finding_key(new)
-    old = found.get(key)
-    found[key] = (
-        replace(
-            old,
-            count=old.count + new.count,
-            elements=old.elements + new.elements,
-            temporaries=old.temporaries + new.temporaries,
-            alive=max(old.alive, new.alive),
-            is_expected=old.is_expected and new.is_expected,
-        )
-        if old
-        else new
-    )
-
-
-def finding_key(finding: Finding) -> object:
-    """What identifies a finding."""
-    dtypes = tuple(o.dtype or o.kind for o in finding.operands)
-    return finding.place, finding.op, dtypes, finding.result, finding.origin, finding.inside
+# The findings: the operations that cast what nobody asked for.
 
 
 def find_cast(
@@ -452,16 +517,22 @@ def find_cast(
     culprit = _culprit(question.operands, decision.compute)
     if operation.is_observed and decision.compute not in [o.dtype for o in question.operands]:
         culprit = None  # no operand is as wide
-    is_narrowed = bool(lost_in(decision.result_cast))
+    is_narrowed = bool(_losses(decision.result_cast))
     if culprit is None and not is_sum and not is_narrowed and not _is_caused_by_op(operation):
         return None
-    hazards = {hazard for cast in casts for hazard in cast.hazards}
+    hazards = _ordered(hazard for cast in casts for hazard in cast.hazards)
     event = operation.event
     widest = operation.operands[culprit] if culprit is not None else None
     origin = provenance.origin(widest) if isinstance(widest, SeenArray) else 0
     return Finding(place, question.op.name, operation, culprit, origin or event.mark,
-                   tuple(h for h in HAZARDS if h in hazards), event.count, event.elements,
-                   temporary_bytes(operation), alive=event.alive)  # fmt: skip
+                   hazards, event.count, event.elements, _temporary_bytes(operation),
+                   alive=event.alive)  # fmt: skip
+
+
+def _ordered(hazards: Iterable[str]) -> tuple[str, ...]:
+    """Hazards in the order of HAZARDS, each once."""
+    found = set(hazards)
+    return tuple(hazard for hazard in HAZARDS if hazard in found)
 
 
 def _is_caused_by_op(operation: Operation) -> bool:
@@ -473,7 +544,10 @@ def _is_caused_by_op(operation: Operation) -> bool:
     becomes_float = result.kind in ("float", "complex") and any(
         cast.source and cast.source.kind in ("bool", "int") for cast in operation.casts
     )
-    return becomes_float or result.name in _WIDE or operation.is_observed
+    return becomes_float or result.name in _WIDEST or operation.is_observed
+
+
+_KIND_RANK = {"bool": 0, "int": 1, "float": 2, "complex": 3}
 
 
 def _culprit(operands: tuple[Operand, ...], compute: DType) -> int | None:
@@ -490,244 +564,149 @@ def _culprit(operands: tuple[Operand, ...], compute: DType) -> int | None:
     return max((n for n, o in enumerate(operands) if o.dtype), key=lambda n: _width(operands[n]))
 
 
-_KIND_RANK = {"bool": 0, "int": 1, "float": 2, "complex": 3}
-
-
 def _width(operand: Operand) -> tuple[int, int]:
     found = operand.dtype
     assert found is not None  # only called for arrays
     return found.bits, found.rank
 
 
-# Calls that no rule covers, judged by the dtypes that were seen: nothing is decided here.
-
-_COMPUTING = ("builtins.sum", "_operator")  # of the standard library: what computes with arrays
-_ANSWERS = ("float", "complex", "")  # of a call; any other type says something about an array
-_CHECKS = "assert"  # how the names of checks in tests begin, which compare any dtypes
-_WIDEST = ("float64", "complex128")
-_COMPLEX_OF = {"float16": "complex32", "float32": "complex64", "float64": "complex128"}
+_FLOAT = dtype("float32").rank
+# What a narrower or other dtype costs a value. The array that is written to has its size anyway.
+_LOSSES = ("loses-precision", "loses-range", "wraps", "changes-kind", "drops-imaginary")
 
 
-def as_observed(event: Event, dialects: dict[str, str], why: str) -> Operation | None:
-    """The casts of a call that the dtypes of its arrays show; None if they show none.
-
-    Raises Harmless if the call computes nothing, NotUnderstood if not all of it could be seen.
-    """
-    call, framework = event.call, event_framework(event)
-    hook = find_hook(framework)
-    if call is None or hook is None or framework not in dialects:
-        raise NotUnderstood(why)
-    _check_computes(event, call, hook)
-    is_visible = all(array.dtype for array in event.arrays) and _inputs(event)
-    is_mixed = _is_mixed(event, call, hook)
-    if not call.is_complete or not is_visible or (event.result is None and not is_mixed):
-        raise NotUnderstood(why)
-    if is_mixed or _is_widened(event, call, hook):
-        return _operation(event, call.name, dialect_named(dialects[framework]))
-    return None
-
-
-def as_mixed(event: Event, dialects: dict[str, str]) -> Operation | None:
-    """The casts of a call that is about to run, by the dtypes of its arrays; None if they show
-    none."""
-    call, framework = event.call, event_framework(event)
-    hook = find_hook(framework)
-    if call is None or hook is None or framework not in dialects or not call.is_complete:
+def _find_write(operation: Operation, place: SourcePlace, provenance: Provenance) -> Finding | None:
+    """The finding for a write; None if the array holds what is written."""
+    place_of_value = 0 if operation.question.form == _CUT else 1
+    value, target = operation.operands[place_of_value], operation.operands[1 - place_of_value]
+    assert isinstance(target, SeenArray)  # by _as_write
+    assert not isinstance(value, SeenList)  # likewise
+    hazards = _write_hazards(value, _dtype(target))
+    if not hazards:
         return None
-    try:
-        _check_computes(event, call, hook)
-    except Harmless:
+    event, origin = operation.event, 0
+    if isinstance(value, SeenArray):
+        kinds = {dtype(array.dtype).kind for array in (value, target) if array.dtype}
+        origin = provenance.origin(value) if kinds == {"float"} else 0
+    return Finding(place, operation.question.op.name, operation, place_of_value,
+                   origin or event.mark, hazards, event.count, event.elements)  # fmt: skip
+
+
+def _write_hazards(value: SeenArray | SeenNumber, target: DType) -> tuple[str, ...]:
+    """What is lost. A write into booleans asks whether a value is true, and every integer that a
+    float holds roughly was meant to be one."""
+    if target.kind == "bool":
+        return ()
+    if value.low is not None and value.high is not None:
+        return _number_hazards((value.low, value.high), target)
+    if isinstance(value, SeenNumber) or not value.dtype:
+        return ()
+    return _losses(cast_between(dtype(value.dtype), target))
+
+
+def _losses(cast: Cast | None) -> tuple[str, ...]:
+    """What a value loses by a cast to the dtype of the array it is written to."""
+    found = set(cast.hazards) & set(_LOSSES) if cast else set()
+    is_integer = cast is not None and cast.source is not None and cast.source.rank < _FLOAT
+    if is_integer and found == {"loses-precision"}:
+        return ()
+    return _ordered(found)
+
+
+def _number_hazards(numbers: tuple[float, float], target: DType) -> tuple[str, ...]:
+    """What is lost of known numbers. Rounding to a narrower float is not counted: a Python number
+    is rounded so too."""
+    if target.kind != "int":
+        is_lost = any(math.isfinite(n) and abs(n) > target.max for n in numbers)
+        return ("loses-range",) if is_lost else ()
+    if any(not math.isfinite(n) or not target.min <= n <= target.max for n in numbers):
+        return ("loses-range",)
+    return ("changes-kind",) if any(n != int(n) for n in numbers) else ()
+
+
+def _find_own_cast(
+    operation: Operation, place: SourcePlace, provenance: Provenance
+) -> Finding | None:
+    """The finding for an operation that made float64 of something else."""
+    casts, decision, event = operation.casts, operation.decision, operation.event
+    if decision is None or not (decision.result.name in _WIDEST or _declared_by(event)):
         return None
-    if not all(array.dtype for array in event.arrays) or not _is_mixed(event, call, hook):
+    culprit = next((n for n, o in enumerate(operation.question.operands)
+                    if o.dtype == decision.result), None)  # fmt: skip
+    if culprit is not None:  # the float64 was there before: integers of 64 bits do not grow
+        casts = tuple(cast for cast in casts if "widens" in cast.hazards)
+    if not casts:
         return None
-    return _operation(event, call.name, dialect_named(dialects[framework]))
+    wide = operation.operands[culprit] if culprit is not None else None
+    origin = provenance.origin(wide) if isinstance(wide, SeenArray) else 0
+    declared = _declared_by(event)
+    if declared is not None:
+        hook = find_hook(declared.framework)
+        names = hook.own_rules.declares.split() if hook else ()
+        origin = provenance.nearest(declared, names)
+    hazards = _ordered(hazard for cast in casts for hazard in cast.hazards)
+    return Finding(place, operation.question.op.name, operation, culprit, origin or event.mark,
+                   hazards, event.count, event.elements)  # fmt: skip
 
 
-def _inputs(event: Event) -> list[SeenArray]:
-    """The arrays that a call takes, without the one it writes to."""
-    call = event.call
-    if call is None or "out" not in call.keywords:
-        return arrays_in(event.operands)
-    place = call.positional + call.keywords.index("out")
-    return arrays_in((*event.operands[:place], *event.operands[place + 1 :]))
-
-
-def _check_computes(event: Event, call: SeenCall, hook: Hook) -> None:
-    """Raises Harmless for a call that computes no array: a question about one, a check of a test,
-    random numbers, or what holds any objects."""
-    own = find_hook(call.module)
-    if call.module in sys.stdlib_module_names and not _is_arithmetic(call):
-        raise Harmless(f"{call.module}.{call.name}")
-    if not _inputs(event) and call.is_complete and not call.hides:
-        raise Harmless(f"{call.name}, which makes an array", is_explicit=True)
-    if event.result is None and call.returns not in _ANSWERS:
-        raise Harmless(f"{call.name}, a question")
-    if own is not None and call.module in own.callables.random.split():
-        raise Harmless(f"{call.name}, random numbers", is_explicit=True)
-    if call.name.startswith(_CHECKS) or call.name in _mixing(hook, own):
-        raise Harmless(call.name)
-
-
-def _is_arithmetic(call: SeenCall) -> bool:
-    """Whether a function of the standard library applies operators of the arrays."""
-    return call.module in _COMPUTING or f"{call.module}.{call.name}" in _COMPUTING
-
-
-def _mixing(hook: Hook, own: Hook | None) -> list[str]:
-    return f"{hook.calls.mixes} {own.calls.mixes if own else ''}".split()
-
-
-def _is_of_framework(call: SeenCall, hook: Hook) -> bool:
-    own = find_hook(call.module)
-    return own is hook or (own is not None and are_related(own, hook))
-
-
-def _is_mixed(event: Event, call: SeenCall, hook: Hook) -> bool:
-    """Whether the arrays have floating dtypes of several widths. A library may have its reasons, so
-    for its calls the result must have the widest of them."""
-    found = {_real(a) for a in _inputs(event) if _is_floating(a) and not a.is_scalar}
-    if len(found) < 2:
-        return False
-    return (
-        _is_of_framework(call, hook)
-        or _is_arithmetic(call)
-        or (
-            event.result is not None
-            and _is_floating(event.result)
-            and _real(event.result).bits >= max(real.bits for real in found)
-        )
+def _temporary_bytes(operation: Operation) -> int:
+    """The bytes of the temporaries of an operation; 0 if the framework makes none."""
+    hook = find_hook(event_framework(operation.event))
+    if hook is None or not hook.inside.makes_temporaries or operation.decision is None:
+        return 0
+    return sum(
+        _elements(operand, operation.event) * cast.target.itemsize
+        for operand, cast in zip(operation.operands, operation.decision.casts, strict=True)
+        if cast and cast.source
     )
 
 
-def _is_widened(event: Event, call: SeenCall, hook: Hook) -> bool:
-    """Whether the result is wider than its arrays: than the floating ones, or float64 of
-    integers, as for operations that have a rule."""
-    result = event.result
-    if result is None or not _is_floating(result) or call.hides or "out" in call.keywords:
-        return False
-    if str(result.dtype) in call.name:
-        return False  # it says so
-    arrays = [a for a in _inputs(event) if not a.is_scalar]
-    floats = [_real(a).bits for a in arrays if _is_floating(a)]
-    is_own = _is_of_framework(call, hook)
-    if not is_own and (call.returns or result.is_zero_d):
-        return False  # a library's lists and numbers are seldom the values of its arrays
-    if floats:
-        return _real(result).bits > max(floats)
-    kinds = {dtype(a.dtype).kind for a in arrays if a.dtype}
-    return "int" in kinds and result.dtype in _WIDEST and is_own
+def _elements(operand: SeenOperand, event: Event) -> int:
+    """How many elements of an operand were cast in all runs, scaled from the first run's shapes by
+    the number of result elements."""
+    if not isinstance(operand, SeenArray) or operand.shape is None:
+        return 0
+    if event.result and operand.shape == event.result.shape:
+        return event.elements
+    return math.prod(operand.shape) * event.count
 
 
-def _is_floating(array: SeenArray) -> bool:
-    """Whether an array has a floating dtype that was chosen, which a weak one has not."""
-    return bool(array.dtype) and not array.is_weak and _kind(array) in ("float", "complex")
+def finding_key(finding: Finding) -> object:
+    """What identifies a finding."""
+    dtypes = tuple(o.dtype or o.kind for o in finding.operands)
+    return finding.place, finding.op, dtypes, finding.result, finding.origin, finding.inside
 
 
-def _kind(array: SeenArray) -> str:
-    assert array.dtype is not None  # only asked of arrays with one
-    return dtype(array.dtype).kind
-
-
-def _real(array: SeenArray) -> DType:
-    """The dtype of an array's numbers; of a complex array, that of their parts."""
-    assert array.dtype is not None  # only asked of arrays with one
-    return dtype(array.dtype).part
-
-
-def _operation(event: Event, name: str, dialect: Dialect) -> Operation:
-    """The operation with what was seen in place of a decision."""
-    arrays = tuple(_inputs(event))
-    widest = _widest([a for a in (*arrays, event.result) if a is not None])
-    result = dtype(event.result.dtype) if event.result and event.result.dtype else widest
-    row = Op(name, (len(arrays), len(arrays)))
-    framework = event_framework(event)
-    question = Question(row, tuple(as_operand(a, framework) for a in arrays), dialect)
-    has_floats = any(map(_is_floating, arrays))  # then integers may be indices
-    casts = tuple(_cast(array, widest, has_floats) for array in arrays)
-    decision = Decision(question, result, widest, casts)
-    return Operation(event, arrays, question, decision, result, is_observed=True)
-
-
-def _widest(arrays: list[SeenArray]) -> DType:
-    """The widest floating dtype, complex if one is."""
-    floats = [array for array in arrays if _is_floating(array)]
-    real = max([_real(array) for array in floats], key=lambda found: found.bits)
-    is_complex = any(_kind(array) == "complex" for array in floats)
-    return dtype(_COMPLEX_OF.get(real.name, real.name)) if is_complex else real
-
-
-def _cast(array: SeenArray, widest: DType, has_floats: bool) -> Cast | None:
-    """The cast of an array that is narrower than the widest."""
-    assert array.dtype is not None  # checked before
-    if not _is_floating(array):
-        return None if has_floats else cast_between(dtype(array.dtype), widest)
-    real = widest.part
-    if _real(array) == real:
-        return None
-    return cast_between(dtype(array.dtype), widest if _kind(array) == "complex" else real)
-
-
-# Every observed event with what it does to dtypes, in the order of the log.
-
-
-class Step(NamedTuple):
-    """An event and how it is understood."""
-
-    event: Event
-    located: LocatedSite
-    operation: Operation | None = None  # None: there is no rule for it, or it needs none
-    passes_dtype: bool = False  # its result has the dtype of an operand, whatever that is
-    unclear: str = ""  # why it is not understood
-    observed: Operation | None = None  # its casts, if no rule but its dtypes show them
-    is_seen: bool = False  # there is no rule, but all its dtypes were seen
-
-
-def make_steps(events: tuple[Event, ...], seen: Seen) -> tuple[Step, ...]:
-    """The steps of events."""
-    autocast = {op.mark for op in seen.beyond.autocast_ops}
-    return tuple([_step(event, seen, event.mark in autocast) for event in events])
-
-
-def _step(event: Event, seen: Seen, is_autocast: bool) -> Step:
-    located = seen.site(event)
-    for decided in (as_write, by_own_rules):
-        found = decided(event, located.site, seen.facts.dialects)
-        if found is not None:
-            return Step(event, located, found)
-    try:
-        found = understand(event, located.site, seen.facts.dialects)
-        return Step(event, located, with_unsafe_output(found))
-    except Harmless as harmless:
-        return Step(event, located, passes_dtype=not harmless.is_explicit)
-    except NotUnderstood as reason:
-        found_by_dtypes = _by_dtypes(event, located, seen, str(reason))
-        # The section about autocast has its casts, which the program asked for.
-        return found_by_dtypes._replace(observed=None) if is_autocast else found_by_dtypes
-
-
-def _by_dtypes(event: Event, located: LocatedSite, seen: Seen, why: str) -> Step:
-    """The step of an event without a rule."""
-    if event.inside is not None:
-        return Step(event, located, unclear=why)
-    try:
-        observed = as_observed(event, seen.facts.dialects, why)
-    except Harmless as harmless:
-        return Step(event, located, passes_dtype=not harmless.is_explicit)
-    except NotUnderstood:
-        return Step(event, located, unclear=why)
-    return Step(event, located, observed=observed, is_seen=True)
+def merged(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings, equal ones as one, largest first."""
+    found: dict[object, Finding] = {}
+    for new in findings:
+        key = finding_key(new)
+        old = found.get(key)
+        if old is not None:
+            new = replace(
+                old,
+                count=old.count + new.count,
+                elements=old.elements + new.elements,
+                temporaries=old.temporaries + new.temporaries,
+                alive=max(old.alive, new.alive),
+                is_expected=old.is_expected and new.is_expected,
+            )
+        found[key] = new
+    return sorted(found.values(), key=lambda f: -f.elements)
 
 
 # Loops that add to what they made before: `total += x`, `mean = 0.9 * mean + 0.1 * x`.
 
 LEAST_TERMS = 16  # of a sum that loses too much if each partial sum is rounded to 16 bits
 _ADDING = frozenset({"add", "sub"})
-Counts: TypeAlias = "Callable[[SeenArray | None], object]"
 
 
-def running_sums(steps: Sequence[Step], counts: Counts) -> Iterator[tuple[Step, int]]:
+def running_sums(
+    steps: Sequence[Step], is_summed: Callable[[SeenArray | None], object]
+) -> Iterator[tuple[Step, int]]:
     """The first step of each line that adds to what it made before, directly or through other
-    lines, with the number of terms; among the arrays that count."""
+    lines, with the number of terms; among the arrays that may be a sum."""
     at: dict[int, list[Step]] = {}
     users: dict[int, set[int]] = {}
     makers: dict[int, set[int]] = {}
@@ -735,10 +714,10 @@ def running_sums(steps: Sequence[Step], counts: Counts) -> Iterator[tuple[Step, 
     for step in steps:
         event = step.event
         made[event.mark] = made.get(event.mark, 0) + event.count
-        if counts(event.result):
+        if is_summed(event.result):
             at.setdefault(event.mark, []).append(step)
             for array in arrays_in(event.operands):
-                if counts(array):
+                if is_summed(array):
                     users.setdefault(array.maker, set()).add(event.mark)
                     makers.setdefault(event.mark, set()).add(array.maker)
     for mark, found in at.items():
@@ -749,7 +728,7 @@ def running_sums(steps: Sequence[Step], counts: Counts) -> Iterator[tuple[Step, 
         loop = _reached(mark, users) & _reached(mark, makers)
         if loop:
             steps_in = [s for m in loop for s in at.get(m, ())]
-            begun = sum(s.event.count for s in steps_in if not _uses(s.event, loop, counts))
+            begun = sum(s.event.count for s in steps_in if not _uses(s.event, loop, is_summed))
             terms = count // max(1, begun)
         else:
             terms = _terms_in_place(adding, made)
@@ -766,9 +745,9 @@ def _terms_in_place(adding: Sequence[Step], made: dict[int, int]) -> int:
     return sum(s.event.count for s in adding) // times if times else 0
 
 
-def _uses(event: Event, marks: set[int], counts: Counts) -> bool:
-    """Whether an operand that counts was made at one of these sites."""
-    return any(counts(a) and a.maker in marks for a in arrays_in(event.operands))
+def _uses(event: Event, marks: set[int], is_summed: Callable[[SeenArray | None], object]) -> bool:
+    """Whether an operand that may be a sum was made at one of these sites."""
+    return any(is_summed(a) and a.maker in marks for a in arrays_in(event.operands))
 
 
 def _reached(mark: int, following: dict[int, set[int]]) -> set[int]:

@@ -1,4 +1,7 @@
-"""What might be written instead, at the line where a dtype comes from or where it is used."""
+"""What might be written instead, at the line where a dtype comes from or where it is used.
+
+The fixes here are candidates: plans.py finds out what each does to the whole program.
+"""
 
 from __future__ import annotations
 
@@ -43,109 +46,7 @@ from castwise.engine.decision import Question
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role
 
-# How to write a fix in the user's source.
-
-
-def spelled(dtype: DType, hook: Hook, place: SourcePlace) -> str | None:
-    """A dtype as the source at a place may name it: through its import of the framework, or as a
-    string; None if neither works."""
-    if dtype.name not in hook.spelling.dtypes.split():
-        return None
-    module = module_at(place.file, place.line, hook.spelling.names)
-    if module:
-        return f"{module}.{dtype}"
-    return f"'{dtype}'" if hook.spelling.takes_dtype_names else None
-
-
-def call_with(code: str, name: str, dtype: str, hook: Hook) -> str | None:
-    """The same call with another dtype; None if it takes none, or where it is does not show."""
-    if name in hook.spelling.takes_dtype_first.split():
-        return with_dtype(code, dtype, 0)
-    takes = set(hook.calls.makes.split()) - set(hook.spelling.makes_without_dtype.split())
-    if name in takes or name in hook.spelling.takes_dtype.split():
-        return with_dtype(code, dtype, hook.spelling.dtype_places.get(name))
-    return None
-
-
-def cast_to(code: str, dtype: str, hook: Hook, module: str | None) -> str | None:
-    """An expression with an explicit cast, as the framework writes it. `module` is the name by
-    which the source knows the framework's module."""
-    if "{code}" not in hook.spelling.cast:
-        return followed_by(code, hook.spelling.cast.format(dtype))
-    return hook.spelling.cast.format(dtype, code=code, module=module) if module else None
-
-
-def operator_in(
-    code: str, symbol: str, dtype: str, hook: Hook, place: SourcePlace, array: int
-) -> str | None:
-    """The same operation in another dtype: with the function that takes dtype=, or with a cast of
-    an operand that is an array."""
-    operands = operand_texts(code)
-    if operands is None:
-        return None
-    function = hook.spelling.functions.get(symbol)
-    module = module_at(place.file, place.line, hook.spelling.names)
-    if function and module:
-        return f"{module}.{function}({', '.join(operands)}, dtype={dtype})"
-    return with_cast_operand(code, array, dtype, hook, place)
-
-
-def with_number(code: str, place: int, kind: str) -> str | None:
-    """The same operation with one operand as a Python number, which adapts to the other dtype."""
-    operands = operand_texts(code)
-    return with_operand(code, place, f"{kind}({operands[place]})") if operands else None
-
-
-def with_cast_operand(
-    code: str, operand: int, dtype: str, hook: Hook, place: SourcePlace
-) -> str | None:
-    """The same operation with an explicit cast of one operand."""
-    operands = operand_texts(code)
-    if operands is None:
-        return None
-    module = module_at(place.file, place.line, hook.spelling.names)
-    text = cast_to(operands[operand], dtype, hook, module)
-    return with_operand(code, operand, text) if text else None
-
-
-# Whether a program means the dtype that a line makes.
-
-# Words for a kind: they are written for "a float", and happen to be 64 bits.
-_KINDS = frozenset({"float", "complex"})
-
-
-def is_meant(code: str, call: SeenCall | None, hook: Hook) -> bool:
-    """Whether a call names the dtype of its result: by a dtype, by a variable, or by its own name
-    as `.double()` does. `float` names a kind."""
-    if call is None:
-        return False
-    argument = _dtype_of(code, call, hook)
-    if argument is not None:
-        return not _is_kind(argument)
-    return call.gives_dtype or call.name in hook.calls.casts.split()
-
-
-def is_constant(code: str, call: SeenCall, hook: Hook, module: str | None) -> bool:
-    """Whether a call names its dtype as a text or as a constant of the framework's module; `module`
-    is the name that the module has there."""
-    argument = _dtype_of(code, call, hook)
-    if isinstance(argument, ast.Attribute) and isinstance(argument.value, ast.Name):
-        return argument.value.id == module
-    return isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-
-
-def _dtype_of(code: str, call: SeenCall, hook: Hook) -> ast.expr | None:
-    spelling = hook.spelling
-    is_first = call.name in spelling.takes_dtype_first.split()
-    place = 0 if is_first else spelling.dtype_places.get(call.name)
-    return dtype_argument(code, place)
-
-
-def _is_kind(argument: ast.expr) -> bool:
-    if isinstance(argument, ast.Name):
-        return argument.id in _KINDS
-    return isinstance(argument, ast.Constant) and argument.value in _KINDS
-
+# The fixes for a line, from everything that was seen there.
 
 LEAST_FOR_COUNTS = 32  # bits of the floats that counts may become
 _BYTE = 8
@@ -162,21 +63,18 @@ class DtypeSource(NamedTuple):
     @property
     def results(self) -> list[SeenArray]:
         """What the site makes, if it makes arrays of one dtype and framework and nothing else."""
-        found = [event.result for event in self.events if event.result and not _is_list(event)]
+        if any(event.call and event.call.returns for event in self.events):
+            return []  # one of several arrays, in a list: nothing can be written after the call
+        found = [event.result for event in self.events if event.result]
         kinds = {(a.framework, a.dtype, a.is_scalar) for a in found}
         return found if len(found) == len(self.events) and len(kinds) == 1 else []
 
 
-def _is_list(event: Event) -> bool:
-    """Whether the result is one of several, in a list: nothing can be written after the call."""
-    return event.call is not None and bool(event.call.returns)
-
-
 def is_explicit(source: DtypeSource) -> bool:
     """Whether the program names the dtype that a site makes."""
-    hook = _hook(source)
+    hook = _result_hook(source)
     code = text_at(source.located.place)
-    return hook is not None and any(is_meant(code, event.call, hook) for event in source.events)
+    return hook is not None and any(_is_meant(code, event.call, hook) for event in source.events)
 
 
 def fixes_at(
@@ -184,7 +82,7 @@ def fixes_at(
 ) -> Iterator[Fix]:
     """Changes to a site, so that it makes another dtype. What the program names is not undone, or
     only where it makes an array of a constant dtype."""
-    mark, place, hook = source.mark, source.located.place, _hook(source)
+    mark, place, hook = source.mark, source.located.place, _result_hook(source)
     code = text_at(place)
     if hook is None or not code or not source.results:
         return
@@ -192,7 +90,8 @@ def fixes_at(
         return
     made = source.results[0]
     if made.is_scalar:
-        text = f"{_number_kind(made)}({code})"
+        kind = dtype(made.dtype).kind if made.dtype else ""
+        text = f"{kind if kind in ('int', 'bool', 'complex') else 'float'}({code})"
         yield Fix(place, text, _A_NUMBER, None, mark, is_after=True)
         return  # NumPy's float64 is a Python float, which a narrower scalar is not: json takes none
     for target in targets:
@@ -208,11 +107,11 @@ def _fixes_to(
     call = source.events[0].call
     if call is None:
         array = _array_place(source.events)
-        text = operator_in(code, site.name, name, hook, place, array)
+        text = _operator_with_dtype(code, site.name, name, hook, place, array)
         if text and site.kind == "operator":
             yield Fix(place, text, f"computes in {target}", target, mark)
         return
-    text = call_with(code, call.name, name, hook) if find_hook(call.module) is hook else None
+    text = _call_with_dtype(code, call.name, name, hook) if find_hook(call.module) is hook else None
     if text:
         yield Fix(place, text, f"makes it {target} from the start", target, mark)
         return
@@ -227,7 +126,7 @@ def _names_constant(source: DtypeSource, hook: Hook) -> bool:
     if call is None or call.name not in hook.calls.makes.split():
         return False
     module = module_at(place.file, place.line, hook.spelling.names)
-    return is_constant(text_at(place), call, hook, module)
+    return _is_constant(text_at(place), call, hook, module)
 
 
 def fixes_where_used(finding: Finding, mark: int, events: Sequence[Event]) -> Iterator[Fix]:
@@ -239,7 +138,7 @@ def fixes_where_used(finding: Finding, mark: int, events: Sequence[Event]) -> It
     if operands[culprit].role is Role.NUMPY_SCALAR:
         if all(isinstance(o := event.operands[culprit], SeenArray) and o.is_scalar
                for event in events):  # fmt: skip
-            text = with_number(code, culprit, operands[culprit].kind)
+            text = _with_number(code, culprit, operands[culprit].kind)
             if text:
                 yield Fix(finding.place, text, _A_NUMBER, None, mark, operand=culprit)
         return
@@ -251,19 +150,19 @@ def fixes_where_used(finding: Finding, mark: int, events: Sequence[Event]) -> It
         return
     place, kinds = finding.place, {meant.dtype for _, meant in seen if isinstance(meant, SeenArray)}
     if is_simple(texts[other]):
-        text = with_cast_operand(code, culprit, f"{texts[other]}.dtype", hook, place)
+        text = _with_cast_operand(code, culprit, f"{texts[other]}.dtype", hook, place)
         does = f"casts it to the dtype of {texts[other]}"
         fix = Fix(place, text or "", does, None, mark, operand=culprit, like=other)
     else:
         target = dtype(kinds.pop() or "") if len(kinds) == 1 else None
         name = spelled(target, hook, place) if target else None
-        text = with_cast_operand(code, culprit, name, hook, place) if name else None
+        text = _with_cast_operand(code, culprit, name, hook, place) if name else None
         fix = Fix(place, text or "", f"casts it to {target}", target, mark, operand=culprit)
     if text:
         yield fix
 
 
-def _hook(source: DtypeSource) -> Hook | None:
+def _result_hook(source: DtypeSource) -> Hook | None:
     made = next((event.result for event in source.events if event.result), None)
     return find_hook(made.framework) if made else None
 
@@ -318,15 +217,110 @@ def _array_place(events: Sequence[Event]) -> int:
     return 0
 
 
-def _number_kind(scalar: SeenArray) -> str:
-    kind = dtype(scalar.dtype).kind if scalar.dtype else ""
-    return kind if kind in ("int", "bool", "complex") else "float"
+# Whether a program means the dtype that a line makes.
+
+# Words for a kind: they are written for "a float", and happen to be 64 bits.
+_KINDS = frozenset({"float", "complex"})
+
+
+def _is_meant(code: str, call: SeenCall | None, hook: Hook) -> bool:
+    """Whether a call names the dtype of its result: by a dtype, by a variable, or by its own name
+    as `.double()` does. `float` names a kind."""
+    if call is None:
+        return False
+    argument = _dtype_node(code, call, hook)
+    if isinstance(argument, ast.Name):
+        return argument.id not in _KINDS
+    if argument is not None:
+        return not (isinstance(argument, ast.Constant) and argument.value in _KINDS)
+    return call.gives_dtype or call.name in hook.calls.casts.split()
+
+
+def _is_constant(code: str, call: SeenCall, hook: Hook, module: str | None) -> bool:
+    """Whether a call names its dtype as a text or as a constant of the framework's module; `module`
+    is the name that the module has there."""
+    argument = _dtype_node(code, call, hook)
+    if isinstance(argument, ast.Attribute) and isinstance(argument.value, ast.Name):
+        return argument.value.id == module
+    return isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+
+
+def _dtype_node(code: str, call: SeenCall, hook: Hook) -> ast.expr | None:
+    spelling = hook.spelling
+    is_first = call.name in spelling.takes_dtype_first.split()
+    place = 0 if is_first else spelling.dtype_places.get(call.name)
+    return dtype_argument(code, place)
+
+
+# How to write a fix in the user's source.
+
+
+def spelled(dtype: DType, hook: Hook, place: SourcePlace) -> str | None:
+    """A dtype as the source at a place may name it: through its import of the framework, or as a
+    string; None if neither works."""
+    if dtype.name not in hook.spelling.dtypes.split():
+        return None
+    module = module_at(place.file, place.line, hook.spelling.names)
+    if module:
+        return f"{module}.{dtype}"
+    return f"'{dtype}'" if hook.spelling.takes_dtype_names else None
+
+
+def _call_with_dtype(code: str, name: str, dtype: str, hook: Hook) -> str | None:
+    """The same call with another dtype; None if it takes none, or where it is does not show."""
+    if name in hook.spelling.takes_dtype_first.split():
+        return with_dtype(code, dtype, 0)
+    takes = set(hook.calls.makes.split()) - set(hook.spelling.makes_without_dtype.split())
+    if name in takes or name in hook.spelling.takes_dtype.split():
+        return with_dtype(code, dtype, hook.spelling.dtype_places.get(name))
+    return None
+
+
+def cast_to(code: str, dtype: str, hook: Hook, module: str | None) -> str | None:
+    """An expression with an explicit cast, as the framework writes it. `module` is the name by
+    which the source knows the framework's module."""
+    if "{code}" not in hook.spelling.cast:
+        return followed_by(code, hook.spelling.cast.format(dtype))
+    return hook.spelling.cast.format(dtype, code=code, module=module) if module else None
+
+
+def _operator_with_dtype(
+    code: str, symbol: str, dtype: str, hook: Hook, place: SourcePlace, array: int
+) -> str | None:
+    """The same operation in another dtype: with the function that takes dtype=, or with a cast of
+    an operand that is an array."""
+    operands = operand_texts(code)
+    if operands is None:
+        return None
+    function = hook.spelling.functions.get(symbol)
+    module = module_at(place.file, place.line, hook.spelling.names)
+    if function and module:
+        return f"{module}.{function}({', '.join(operands)}, dtype={dtype})"
+    return _with_cast_operand(code, array, dtype, hook, place)
+
+
+def _with_number(code: str, place: int, kind: str) -> str | None:
+    """The same operation with one operand as a Python number, which adapts to the other dtype."""
+    operands = operand_texts(code)
+    return with_operand(code, place, f"{kind}({operands[place]})") if operands else None
+
+
+def _with_cast_operand(
+    code: str, operand: int, dtype: str, hook: Hook, place: SourcePlace
+) -> str | None:
+    """The same operation with an explicit cast of one operand."""
+    operands = operand_texts(code)
+    if operands is None:
+        return None
+    module = module_at(place.file, place.line, hook.spelling.names)
+    text = cast_to(operands[operand], dtype, hook, module)
+    return with_operand(code, operand, text) if text else None
 
 
 # What to write instead of an operation that its dialect refuses.
 
 
-class Instead(NamedTuple):
+class _Instead(NamedTuple):
     """New text for an operation, and the question that it asks."""
 
     text: str
@@ -334,37 +328,33 @@ class Instead(NamedTuple):
     does: str
 
 
-def instead_of(question: Question, located: LocatedSite, hook: Hook) -> Iterator[Instead]:
+def instead_of(question: Question, located: LocatedSite, hook: Hook) -> Iterator[_Instead]:
     """Other ways to write an operation, the ones that keep every value first."""
     code = text_at(located.place)
     yield from _not_in_place(question, code, located.place)
     yield from _with_one_dtype(question, code, located.place, hook)
 
 
-def _not_in_place(question: Question, code: str, place: SourcePlace) -> Iterator[Instead]:
+def _not_in_place(question: Question, code: str, place: SourcePlace) -> Iterator[_Instead]:
     """The same operation with a new array as its result."""
     does = "the result is a new array"
     if question.form == "augmented":
         tree = ast.parse(code).body[0]
         texts = operand_texts(code)
         if isinstance(tree, ast.AugAssign) and texts and is_simple(texts[0]):
-            value = texts[1] if _is_closed(tree.value) else f"({texts[1]})"
+            closed = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript)
+            value = texts[1] if isinstance(tree.value, closed) else f"({texts[1]})"
             text = f"{texts[0]} = {texts[0]} {question.op.symbol} {value}"
-            yield Instead(text, replace(question, form="operator"), does)
+            yield _Instead(text, replace(question, form="operator"), does)
     elif question.inplace and _is_statement(place):
-        call = _call(code)
-        method = call.func if call else None
+        call = ast.parse(code, mode="eval").body
+        method = call.func if isinstance(call, ast.Call) else None
         if isinstance(method, ast.Attribute) and method.attr.endswith("_"):
             owner = ast.get_source_segment(code, method.value) or ""
             if is_simple(owner):
                 rest = code[len(owner) :].replace(method.attr, method.attr.rstrip("_"), 1)
                 text = f"{owner} = {owner}{rest}"
-                yield Instead(text, replace(question, inplace=False), does)
-
-
-def _is_closed(node: ast.expr) -> bool:
-    """Whether an expression needs no brackets as an operand."""
-    return isinstance(node, (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript))
+                yield _Instead(text, replace(question, inplace=False), does)
 
 
 def _is_statement(place: SourcePlace) -> bool:
@@ -381,7 +371,7 @@ def _is_statement(place: SourcePlace) -> bool:
 
 def _with_one_dtype(
     question: Question, code: str, place: SourcePlace, hook: Hook
-) -> Iterator[Instead]:
+) -> Iterator[_Instead]:
     """The same operation with one array cast to the dtype of another that holds its values."""
     nodes = _operand_nodes(code)
     if nodes is None or len(nodes) < len(question.operands):
@@ -398,7 +388,7 @@ def _with_one_dtype(
                 asked = list(question.operands)
                 asked[cast] = replace(operand, dtype=other.dtype)
                 does = f"casts {texts[cast]} to the dtype of {texts[target]}"
-                yield Instead(whole, replace(question, operands=tuple(asked)), does)
+                yield _Instead(whole, replace(question, operands=tuple(asked)), does)
 
 
 def _refused_may_become(operand: Operand, other: Operand) -> bool:
@@ -427,19 +417,15 @@ def _operand_nodes(code: str) -> list[ast.expr] | None:
     return tree.args
 
 
-def _call(code: str) -> ast.Call | None:
-    tree = ast.parse(code, mode="eval").body
-    return tree if isinstance(tree, ast.Call) else None
-
-
 def _replaced(code: str, node: ast.expr, text: str) -> str | None:
+    """The code with other text for one of its nodes; None if that is not in one line."""
     if node.lineno != 1 or node.end_lineno != 1 or node.end_col_offset is None:
         return None
     raw = code.encode()
     return (raw[: node.col_offset] + text.encode() + raw[node.end_col_offset :]).decode()
 
 
-# Writes fixes into the files of a program.
+# Fixes in the files of a program.
 
 
 class Patch(NamedTuple):
@@ -463,7 +449,6 @@ def patches(fixes: Sequence[Fix], seen: Seen) -> tuple[list[Patch], list[Unpatch
     made: list[Patch] = []
     refused: list[Unpatched] = []
     for file, edits in sorted(edits_by_file(fixes).items()):
-        of_file = tuple(fix for fix in fixes if fix.place.file == file)
         try:
             before = Path(file).read_bytes()
         except OSError as error:
@@ -473,19 +458,14 @@ def patches(fixes: Sequence[Fix], seen: Seen) -> tuple[list[Patch], list[Unpatch
             refused.append(Unpatched(file, "it has changed since the program read it"))
             continue
         after = edited_file(before, edits)
-        if _is_valid(after):
-            made.append(Patch(file, of_file, before, after))
-        else:
+        try:
+            ast.parse(after)
+        except (SyntaxError, ValueError):
             refused.append(Unpatched(file, "it would no longer be valid Python"))
+            continue
+        own = tuple(fix for fix in fixes if fix.place.file == file)
+        made.append(Patch(file, own, before, after))
     return made, refused
-
-
-def _is_valid(source: bytes) -> bool:
-    try:
-        ast.parse(source)
-    except (SyntaxError, ValueError):
-        return False
-    return True
 
 
 def write(made: Iterable[Patch]) -> tuple[list[Patch], list[Unpatched]]:
@@ -503,6 +483,7 @@ def write(made: Iterable[Patch]) -> tuple[list[Patch], list[Unpatched]]:
 
 
 def _replace(file: Path, content: bytes) -> None:
+    """Puts a new file with this content, and with its mode, in the place of a file."""
     number, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
     try:
         with os.fdopen(number, "wb") as new:

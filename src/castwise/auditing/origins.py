@@ -12,9 +12,9 @@ from castwise.auditing.fixes import is_explicit
 from castwise.auditing.operations import event_framework
 from castwise.auditing.plans import (
     NO_PLAN,
-    Log,
     Plan,
     Planner,
+    Program,
     Target,
     default_target,
     inferred_target,
@@ -39,122 +39,7 @@ from castwise.errors import CastwiseError
 from castwise.showing import Shown, quantity, repr_line
 from castwise.vocab.dtypes import DType, dtype
 
-# How much of a program its audit is about.
-
-
-def coverage_of(steps: Iterable[Step], seen: Seen) -> Coverage:
-    """The coverage of an audit, from the steps in the user's source."""
-    count, unclear, unexpected, asked = 0, Counter[str](), Counter[str](), Counter[str]()
-    by_dtypes = Counter[str]()
-    calls: Counter[tuple[SourcePlace, str]] = Counter()
-    for step in steps:
-        event, operation, why = step.event, step.operation, step.unclear
-        if operation is not None and is_write(operation) and not operation.casts:
-            continue  # it is seen only because a fix might make it cast
-        if why:
-            unclear[why] += event.count
-            calls[step.located.place, why] += event.count
-            continue
-        count += event.count
-        if step.is_seen and event.call:
-            by_dtypes[event.call.name] += event.count
-        if operation is None:
-            continue
-        if not operation.is_expected:
-            unexpected[str(operation.question)] += event.count
-        elif operation.is_asked and operation.casts:
-            asked[str(operation.question)] += event.count
-    return Coverage(
-        count, unclear, seen.unobserved, unexpected, seen.counts.quiet, seen.counts.late,
-        Counter(seen.counts.failures), seen.facts.processes, len(seen.files), asked,
-        by_dtypes, tuple((place, why, runs) for (place, why), runs in calls.most_common()),
-    )  # fmt: skip
-
-
-# Which findings are expected: numbers that become the float dtype the program computes in.
-
-_WIDEST = 64  # bits of the floats that hold integers better than any other
-_INTEGERS = ("bool", "int")
-_LOSSES = frozenset({"loses-precision", "loses-range"})
-
-
-def with_expected_marked(
-    found: Mapping[int, Finding], log: Log, target: Target
-) -> dict[int, Finding]:
-    """The findings, by the position of their step, with those marked that are expected: each of
-    their casts takes integers, masks or real numbers to the program's float dtype, or to complex
-    numbers of it.
-
-    Unless the user states that dtype, nothing is expected if the program has no floats of it but
-    those that casts made: then such a line is where the dtype begins.
-    """
-    expected = {p for p, finding in found.items() if _is_to_target(finding.operation, target.dtype)}
-    if not expected or not (target.is_stated or _has_own_floats(found, log, target.dtype)):
-        return dict(found)
-    return {p: replace(f, is_expected=p in expected) for p, f in found.items()}
-
-
-def _is_to_target(operation: Operation, target: DType) -> bool:
-    decision = operation.decision
-    if decision is None or not operation.casts:
-        return False
-    if has_own_rules(operation) and operation.event.call is not None:
-        return False  # no arithmetic: a whole column became another because values are missing
-    casts = [
-        cast
-        for cast, operand in zip(decision.casts, operation.question.operands, strict=True)
-        if cast and cast.source and not operand.is_weak
-    ]
-    casts += [decision.result_cast] if decision.result_cast else []
-    return all(_is_cast_to(target, cast) for cast in casts) and not _is_of_integers(operation)
-
-
-def _is_cast_to(target: DType, cast: Cast) -> bool:
-    """Whether a cast takes a number that is no float to a float dtype, or one of its floats to
-    complex numbers of it. Floats narrower than the widest must hold what they are given: float32
-    rounds integers from 16,777,217 on, floats of 16 bits from a few hundred on."""
-    if cast.source is None or cast.target.part != target:
-        return False
-    if cast.source.kind not in _INTEGERS:
-        return cast.source == target
-    return target.bits >= _WIDEST or not _LOSSES & set(cast.hazards)
-
-
-def _is_of_integers(operation: Operation) -> bool:
-    """Whether an operation computes integers, and gives floats only because no integer dtype holds
-    two of them: uint64 with int64."""
-    question = operation.question
-    if operation.is_observed or any(o.kind not in _INTEGERS for o in question.operands):
-        return False
-    widest = max((o.dtype for o in question.operands if o.dtype), key=lambda found: found.bits)
-    alike = [replace(o, dtype=widest) if o.dtype else o for o in question.operands]
-    try:
-        return answer(replace(question, operands=tuple(alike))).compute.kind in _INTEGERS
-    except CastwiseError:
-        return False
-
-
-def _has_own_floats(found: Mapping[int, Finding], log: Log, target: DType) -> bool:
-    """Whether the program has an array of a float dtype, or of complex numbers of it, that was made
-    of no such array and by no finding, or by code that is not observed, such as a test. A scalar,
-    such as a NumPy float64, is no such array."""
-    made, derived = set[int](), {log.steps[position].event.mark for position in found}
-    for step in log.steps:
-        event = step.event
-        taken = [a for a in arrays_in(event.operands) if _is_of(target, a)]
-        made.update(array.maker for array in taken)
-        if taken:
-            derived.add(event.mark)
-        if event.result is not None and _is_of(target, event.result):
-            made.add(event.mark)
-    return bool(made - derived)
-
-
-def _is_of(target: DType, array: SeenArray) -> bool:
-    return bool(array.dtype) and not array.is_scalar and dtype(array.dtype or "").part == target
-
-
-# The line that caused findings, and what removes them.
+# What is reported: the lines that caused findings, and the whole.
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -193,33 +78,6 @@ class DtypeOrigin(Shown):
     def removed(self) -> int:
         """How many of its findings the fixes remove."""
         return sum(finding_key(finding) in self.plan.removed for finding in self.findings)
-
-
-# Lines that ran with arrays of several frameworks, as those of a package do under its tests.
-
-
-def apart_by_dtypes(origins: Iterable[DtypeOrigin], seen: Seen) -> Iterator[DtypeOrigin]:
-    """The origins, with one entry per dtypes for a line that ran with arrays of several frameworks.
-    It has no fix: each framework spells it in its own way."""
-    frameworks: dict[SourcePlace, set[str]] = {}
-    for event in seen.events:
-        if event.arrays:
-            frameworks.setdefault(seen.site(event).place, set()).add(event_framework(event))
-    for origin in origins:
-        places = [origin.place, *(fix.place for fix in origin.fixes)]
-        ran_in = set().union(*(frameworks.get(place, set()) for place in places))
-        yield from _apart(origin, tuple(sorted(ran_in))) if len(ran_in) > 1 else [origin]
-
-
-def _apart(origin: DtypeOrigin, ran_in: tuple[str, ...]) -> list[DtypeOrigin]:
-    groups: dict[object, list[Finding]] = {}
-    for finding in origin.findings:
-        dtypes = tuple(operand.dtype or operand.kind for operand in finding.operands)
-        groups.setdefault((finding.op, dtypes, finding.result), []).append(finding)
-    return [
-        replace(origin, findings=tuple(group), plan=NO_PLAN, frameworks=ran_in)
-        for group in groups.values()
-    ]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -286,31 +144,35 @@ class Audit(Shown):
         return list(dict.fromkeys(makers))
 
 
+# From what was seen to its audit.
+
+
 def make_audit(
     seen: Seen, *, with_accumulators: bool = False, target: Target | None = None
 ) -> Audit:
     """The audit of what was seen."""
     for file in seen.files:
         linecache.checkcache(file)  # the file may have changed since the last audit
-    log = Log(make_steps((*seen.events, *seen.inside), seen), with_accumulators=with_accumulators)
-    found = {p: f for p, f in log.findings.items() if log.steps[p].event.inside is None}
+    steps = make_steps((*seen.events, *seen.inside), seen)
+    program = Program(steps, with_accumulators=with_accumulators)
+    found = program.own_findings
     inside = None
     if seen.facts.is_deep:
-        more, inside = find_inside(log, seen)
+        more, inside = find_inside(program, seen)
         found = _without_calls_seen_inside(found, more.values()) | more
     if seen.facts.used_gpu:
         found = {position: replace(f, temporaries=0) for position, f in found.items()}
-    coverage = coverage_of(log.steps[: len(seen.events)], seen)
+    coverage = _coverage(steps[: len(seen.events)], seen)
     target = target or default_target(seen.facts.dialects.values())
-    target = target or inferred_target(log.steps, found.values(), log.provenance)
-    found = with_expected_marked(found, log, target)
-    origins = _by_line(_origins(merged(found.values()), Planner(log, found, target), seen))
-    noted = [_noted(origin, target) for origin in apart_by_dtypes(origins, seen)]
+    target = target or inferred_target(steps, found.values(), program.provenance)
+    found = _mark_expected(found, program, target)
+    origins = _by_line(_origins(merged(found.values()), Planner(program, found, target), seen))
+    noted = [_noted(origin, target) for origin in _apart_by_dtypes(origins, seen)]
     ordered = worst_first(noted, target)
     named = {(origin.place.file, origin.place.line) for origin in ordered}
-    too_wide = _too_wide(log, target, named) if target.device else ()
+    too_wide = _too_wide(program, target, named) if target.device else ()
     losses = lost_values(seen) if seen.facts.checks_values else None
-    sections = make_sections(log.steps, seen)
+    sections = make_sections(steps, seen)
     return Audit(ordered, coverage, seen.facts.versions, target, inside,
                  losses=losses, too_wide=too_wide, sections=sections)  # fmt: skip
 
@@ -319,59 +181,16 @@ def _without_calls_seen_inside(
     found: dict[int, Finding], inside: Iterable[Finding]
 ) -> dict[int, Finding]:
     """The findings without calls that have no rule, if one of the operations in them is shown."""
-    shown = {f.operation.event.mark for f in inside if _is_forward(f)}
+    shown = set()
+    for finding in inside:
+        event = finding.operation.event
+        if event.inside is not None and not event.inside.backward_of:
+            shown.add(event.mark)
     return {
         position: finding
         for position, finding in found.items()
         if not (finding.operation.is_observed and finding.operation.event.mark in shown)
     }
-
-
-def _is_forward(finding: Finding) -> bool:
-    how = finding.operation.event.inside
-    return how is not None and not how.backward_of
-
-
-def worst_first(origins: Iterable[DtypeOrigin], target: Target) -> tuple[DtypeOrigin, ...]:
-    """Sorts origins in the order a person should look at them: those that leave a stated target,
-    then by what their fixes save; a dtype that the program names comes after others."""
-
-    def place(origin: DtypeOrigin) -> tuple[bool, int, bool, int, SourcePlace]:
-        is_of_no_matter = target.is_stated and not any(map(target.departs, origin.findings))
-        count = len(origin.findings)
-        return is_of_no_matter, -origin.bytes, origin.is_explicit, -count, origin.place
-
-    return tuple(sorted(origins, key=place))
-
-
-def _noted(origin: DtypeOrigin, target: Target) -> DtypeOrigin:
-    """An origin, with what it means for a target that the user stated."""
-    if not target.is_stated:
-        return origin
-    if not any(map(target.departs, origin.findings)):
-        return replace(origin, note=f"Not relevant to {target.name}.")
-    wide = [
-        found.name
-        for finding in origin.findings
-        for found in (finding.result, *(operand.dtype for operand in finding.operands))
-        if found is not None and target.is_too_wide(found)
-    ]
-    note = f"{target.device} has no {wide[0]}." if target.device else ""
-    return replace(origin, note=note)
-
-
-def _too_wide(
-    log: Log, target: Target, named: Collection[tuple[str, int]]
-) -> tuple[SourcePlace, ...]:
-    """The lines whose results are wider than the target, though they cast nothing; without those
-    that are named as origins."""
-    lines: dict[tuple[str, int], SourcePlace] = {}
-    for position, step in enumerate(log.steps):
-        result, place = step.event.result, step.located.place
-        is_shown = position in log.findings or step.event.inside is not None
-        if result and result.dtype and not is_shown and target.is_too_wide(dtype(result.dtype)):
-            lines.setdefault((place.file, place.line), place)
-    return tuple(sorted(place for line, place in lines.items() if line not in named))
 
 
 def _origins(findings: Iterable[Finding], planner: Planner, seen: Seen) -> Iterator[DtypeOrigin]:
@@ -407,3 +226,184 @@ def _by_line(origins: Iterable[DtypeOrigin]) -> Iterator[DtypeOrigin]:
     for first, *others in lines.values():
         more = [finding for origin in others for finding in origin.findings]
         yield replace(first, findings=(*first.findings, *more))
+
+
+def _apart_by_dtypes(origins: Iterable[DtypeOrigin], seen: Seen) -> Iterator[DtypeOrigin]:
+    """The origins, with one entry per dtypes for a line that ran with arrays of several frameworks.
+    It has no fix: each framework spells it in its own way."""
+    frameworks: dict[SourcePlace, set[str]] = {}
+    for event in seen.events:
+        if event.arrays:
+            frameworks.setdefault(seen.site(event).place, set()).add(event_framework(event))
+    for origin in origins:
+        places = [origin.place, *(fix.place for fix in origin.fixes)]
+        ran_in = set().union(*(frameworks.get(place, set()) for place in places))
+        yield from _apart(origin, tuple(sorted(ran_in))) if len(ran_in) > 1 else [origin]
+
+
+def _apart(origin: DtypeOrigin, ran_in: tuple[str, ...]) -> list[DtypeOrigin]:
+    groups: dict[object, list[Finding]] = {}
+    for finding in origin.findings:
+        dtypes = tuple(operand.dtype or operand.kind for operand in finding.operands)
+        groups.setdefault((finding.op, dtypes, finding.result), []).append(finding)
+    return [
+        replace(origin, findings=tuple(group), plan=NO_PLAN, frameworks=ran_in)
+        for group in groups.values()
+    ]
+
+
+def _noted(origin: DtypeOrigin, target: Target) -> DtypeOrigin:
+    """An origin, with what it means for a target that the user stated."""
+    if not target.is_stated:
+        return origin
+    if not any(map(target.departs, origin.findings)):
+        return replace(origin, note=f"Not relevant to {target.name}.")
+    wide = [
+        found.name
+        for finding in origin.findings
+        for found in (finding.result, *(operand.dtype for operand in finding.operands))
+        if found is not None and target.is_too_wide(found)
+    ]
+    note = f"{target.device} has no {wide[0]}." if target.device else ""
+    return replace(origin, note=note)
+
+
+def worst_first(origins: Iterable[DtypeOrigin], target: Target) -> tuple[DtypeOrigin, ...]:
+    """Sorts origins in the order a person should look at them: those that leave a stated target,
+    then by what their fixes save; a dtype that the program names comes after others."""
+
+    def place(origin: DtypeOrigin) -> tuple[bool, int, bool, int, SourcePlace]:
+        is_of_no_matter = target.is_stated and not any(map(target.departs, origin.findings))
+        count = len(origin.findings)
+        return is_of_no_matter, -origin.bytes, origin.is_explicit, -count, origin.place
+
+    return tuple(sorted(origins, key=place))
+
+
+def _too_wide(
+    program: Program, target: Target, named: Collection[tuple[str, int]]
+) -> tuple[SourcePlace, ...]:
+    """The lines whose results are wider than the target, though they cast nothing; without those
+    that are named as origins."""
+    lines: dict[tuple[str, int], SourcePlace] = {}
+    for position, step in enumerate(program.steps):
+        result, place = step.event.result, step.located.place
+        is_shown = position in program.findings or step.event.inside is not None
+        if result and result.dtype and not is_shown and target.is_too_wide(dtype(result.dtype)):
+            lines.setdefault((place.file, place.line), place)
+    return tuple(sorted(place for line, place in lines.items() if line not in named))
+
+
+# Which findings are expected: numbers that become the float dtype the program computes in.
+
+_WIDEST = 64  # bits of the floats that hold integers better than any other
+_INTEGERS = ("bool", "int")
+_LOSSES = frozenset({"loses-precision", "loses-range"})
+
+
+def _mark_expected(
+    found: Mapping[int, Finding], program: Program, target: Target
+) -> dict[int, Finding]:
+    """The findings, by the position of their step, with those marked that are expected: each of
+    their casts takes integers, masks or real numbers to the program's float dtype, or to complex
+    numbers of it.
+
+    Unless the user states that dtype, nothing is expected if the program has no floats of it but
+    those that casts made: then such a line is where the dtype begins.
+    """
+    expected = {p for p, finding in found.items() if _is_to_target(finding.operation, target.dtype)}
+    if not expected or not (target.is_stated or _has_own_floats(found, program, target.dtype)):
+        return dict(found)
+    return {p: replace(f, is_expected=p in expected) for p, f in found.items()}
+
+
+def _is_to_target(operation: Operation, target: DType) -> bool:
+    decision = operation.decision
+    if decision is None or not operation.casts:
+        return False
+    if has_own_rules(operation) and operation.event.call is not None:
+        return False  # no arithmetic: a whole column became another because values are missing
+    casts = [
+        cast
+        for cast, operand in zip(decision.casts, operation.question.operands, strict=True)
+        if cast and cast.source and not operand.is_weak
+    ]
+    casts += [decision.result_cast] if decision.result_cast else []
+    return all(_is_cast_to(target, cast) for cast in casts) and not _computes_integers(operation)
+
+
+def _is_cast_to(target: DType, cast: Cast) -> bool:
+    """Whether a cast takes a number that is no float to a float dtype, or one of its floats to
+    complex numbers of it. Floats narrower than the widest must hold what they are given: float32
+    rounds integers from 16,777,217 on, floats of 16 bits from a few hundred on."""
+    if cast.source is None or cast.target.part != target:
+        return False
+    if cast.source.kind not in _INTEGERS:
+        return cast.source == target
+    return target.bits >= _WIDEST or not _LOSSES & set(cast.hazards)
+
+
+def _computes_integers(operation: Operation) -> bool:
+    """Whether an operation computes integers, and gives floats only because no integer dtype holds
+    two of them: uint64 with int64."""
+    question = operation.question
+    if operation.is_observed or any(o.kind not in _INTEGERS for o in question.operands):
+        return False
+    widest = max((o.dtype for o in question.operands if o.dtype), key=lambda found: found.bits)
+    alike = [replace(o, dtype=widest) if o.dtype else o for o in question.operands]
+    try:
+        return answer(replace(question, operands=tuple(alike))).compute.kind in _INTEGERS
+    except CastwiseError:
+        return False
+
+
+def _has_own_floats(found: Mapping[int, Finding], program: Program, target: DType) -> bool:
+    """Whether the program has an array of a float dtype, or of complex numbers of it, that was made
+    of no such array and by no finding, or by code that is not observed, such as a test. A scalar,
+    such as a NumPy float64, is no such array."""
+    made, derived = set[int](), {program.steps[position].event.mark for position in found}
+    for step in program.steps:
+        event = step.event
+        taken = [a for a in arrays_in(event.operands) if _has_floats(target, a)]
+        made.update(array.maker for array in taken)
+        if taken:
+            derived.add(event.mark)
+        if event.result is not None and _has_floats(target, event.result):
+            made.add(event.mark)
+    return bool(made - derived)
+
+
+def _has_floats(target: DType, array: SeenArray) -> bool:
+    return bool(array.dtype) and not array.is_scalar and dtype(array.dtype or "").part == target
+
+
+# How much of a program its audit is about.
+
+
+def _coverage(steps: Iterable[Step], seen: Seen) -> Coverage:
+    """The coverage of an audit, from the steps in the user's source."""
+    count, unclear, unexpected, asked = 0, Counter[str](), Counter[str](), Counter[str]()
+    by_dtypes = Counter[str]()
+    calls: Counter[tuple[SourcePlace, str]] = Counter()
+    for step in steps:
+        event, operation, why = step.event, step.operation, step.unclear
+        if operation is not None and is_write(operation) and not operation.casts:
+            continue  # it is seen only because a fix might make it cast
+        if why:
+            unclear[why] += event.count
+            calls[step.located.place, why] += event.count
+            continue
+        count += event.count
+        if step.is_seen and event.call:
+            by_dtypes[event.call.name] += event.count
+        if operation is None:
+            continue
+        if not operation.is_expected:
+            unexpected[str(operation.question)] += event.count
+        elif operation.is_asked and operation.casts:
+            asked[str(operation.question)] += event.count
+    return Coverage(
+        count, unclear, seen.unobserved, unexpected, seen.counts.quiet, seen.counts.late,
+        Counter(seen.counts.failures), seen.facts.processes, len(seen.files), asked,
+        by_dtypes, tuple((place, why, runs) for (place, why), runs in calls.most_common()),
+    )  # fmt: skip

@@ -1,4 +1,8 @@
-"""Which changes to the source remove the findings of an origin: proven on the whole log."""
+"""Which changes to the source remove the findings of an origin: proven on the whole program.
+
+A program's steps are asked again with the dtypes that its arrays would have after some fixes. A
+plan holds the fixes that remove most, and that lead to no refusal and to no wider result.
+"""
 
 from __future__ import annotations
 
@@ -57,11 +61,11 @@ Made: TypeAlias = "DType | str"  # a dtype, or NUMBER
 Node: TypeAlias = "tuple[int, str | None]"  # a site, and the dtype it was seen to make
 
 
-class Unprovable(Exception):  # noqa: N818 -- not an error: such a fix is not shown
+class _Unprovable(Exception):  # noqa: N818 -- not an error: such a fix is not shown
     """Raised if a change might make the program fail, or if castwise cannot tell."""
 
 
-class Replay(NamedTuple):
+class _Replay(NamedTuple):
     """What some fixes change, by the position of a step."""
 
     affected: list[int]  # the steps that were asked again
@@ -69,7 +73,7 @@ class Replay(NamedTuple):
     results: dict[int, DType]  # theirs
 
 
-class Log:
+class Program:
     """The steps of a program, which can be replayed with fixes."""
 
     def __init__(self, steps: Sequence[Step], *, with_accumulators: bool = False) -> None:
@@ -88,6 +92,12 @@ class Log:
             if (finding := self._finding(step, step.operation or step.observed))
         }
 
+    @property
+    def own_findings(self) -> dict[int, Finding]:
+        """The findings in the user's source, not those inside libraries."""
+        inside = {p for p in self.findings if self.steps[p].event.inside is not None}
+        return {p: finding for p, finding in self.findings.items() if p not in inside}
+
     def steps_at(self, mark: int) -> list[Step]:
         """The steps of a site."""
         return [self.steps[position] for position in self._at.get(mark, ())]
@@ -98,10 +108,10 @@ class Log:
         seen = _seen_dtype(made) if made else None
         return seen is not None and result.itemsize > seen.itemsize
 
-    def replay(self, fixes: Iterable[Fix]) -> Replay:
+    def replay(self, fixes: Iterable[Fix]) -> _Replay:
         """The log with some fixes.
 
-        Raises Unprovable if they might make the program fail.
+        Raises _Unprovable if they might make the program fail.
         """
         fixed = {fix.mark: fix for fix in fixes}
         affected = self._affected(fixed)
@@ -112,14 +122,18 @@ class Log:
             fix = fixed.get(step.event.mark)
             if step.operation is None:
                 _check_integers(step, made)
-            asked = step.observed if _stays(step, fix) else _asked(step, made, fix)
+            asked: Operation | None
+            if step.observed is not None and not _replaces(fix):
+                asked = step.observed  # no rule says what else the call would give
+            else:
+                asked = _asked(step, made, fix)
             finding = self._finding(step, asked)
             if finding:
                 findings[position] = finding
             after = made.get(_node(step.event))
             if isinstance(after, DType):
                 results[position] = after
-        return Replay(affected, findings, results)
+        return _Replay(affected, findings, results)
 
     def feeding(self, mark: int, wide: DType) -> list[int]:
         """The other origins of arrays of a dtype that meet what a site makes, directly or not."""
@@ -152,8 +166,8 @@ class Log:
         A site in a loop uses its own results, so each is taken up when its operands are known, and
         again until nothing changes.
 
-        Raises Unprovable if two runs of a site that made one dtype no longer do, and something uses
-        it: the log does not tell which of them.
+        Raises _Unprovable if two runs of a site that made one dtype no longer do, and something
+        uses it: the log does not tell which of them.
         """
         unknown = {_node(self.steps[position].event) for position in affected}
         made: dict[Node, Made] = {}
@@ -171,17 +185,12 @@ class Log:
                     continue
                 is_changing = True
                 if node in made and self._users.get(step.event.mark):
-                    raise Unprovable("two runs of a line would no longer agree")
+                    raise _Unprovable("two runs of a line would no longer agree")
                 if node in made:
                     settled.add(node)
                     result = _seen_dtype(step.event.result) or NUMBER
                 made[node] = result
         return made
-
-
-def _stays(step: Step, fix: Fix | None) -> bool:
-    """Whether a cast that no rule explains stays: nobody knows what else the call would give."""
-    return step.observed is not None and not _replaces(fix)
 
 
 def _replaces(fix: Fix | None) -> bool:
@@ -230,7 +239,7 @@ def _check_unequal(event: Event, made: Mapping[Node, Made]) -> None:
     before = {a.dtype for a in arrays}
     after = {_after(a, made) for a in arrays}
     if len(after) > len(before):
-        raise Unprovable("arrays that had one dtype would have two")
+        raise _Unprovable("arrays that had one dtype would have two")
 
 
 def _check_integers(step: Step, made: Mapping[Node, Made]) -> None:
@@ -245,7 +254,7 @@ def _check_integers(step: Step, made: Mapping[Node, Made]) -> None:
             is_handed_on = step.passes_dtype and place == 0 and array.dtype == result
             is_changed = _after(array, made) != _seen_dtype(array)
             if is_changed and not is_handed_on and holds_integers(array):
-                raise Unprovable("integers would become floats where they may be needed")
+                raise _Unprovable("integers would become floats where they may be needed")
 
 
 def _asked(step: Step, made: Mapping[Node, Made], fix: Fix | None) -> Operation | None:
@@ -256,7 +265,7 @@ def _asked(step: Step, made: Mapping[Node, Made], fix: Fix | None) -> Operation 
         return None
     if has_own_rules(operation):
         if any(_after(a, made) != _seen_dtype(a) for a in arrays_in(step.event.operands)):
-            raise Unprovable("castwise has no rule for it")
+            raise _Unprovable("castwise has no rule for it")
         return operation
     _check_output(step.event, made)
     seen, asked = list(operation.operands), list(operation.question.operands)
@@ -273,9 +282,9 @@ def _asked(step: Step, made: Mapping[Node, Made], fix: Fix | None) -> Operation 
     try:
         decision = answer(question)
     except CastwiseError as error:
-        raise Unprovable(str(error)) from None
+        raise _Unprovable(str(error)) from None
     if operation.decision and operation.decision.has_kernel and not decision.has_kernel:
-        raise Unprovable(f"{question} has no kernel")
+        raise _Unprovable(f"{question} has no kernel")
     return Operation(step.event, tuple(seen), question, decision, None, called=operation.called)
 
 
@@ -299,7 +308,7 @@ def _check_output(event: Event, made: Mapping[Node, Made]) -> None:
     for name, array in named:
         is_output = name == "out" and isinstance(array, SeenArray)
         if is_output and _after(array, made) != _seen_dtype(array):  # type: ignore[arg-type]
-            raise Unprovable("an output array would change")
+            raise _Unprovable("an output array would change")
 
 
 # The dtype a program is meant to compute in.
@@ -333,24 +342,24 @@ class Target(NamedTuple):
         arrays = [operand.dtype for operand in finding.operands if operand.dtype]
         if any(self.is_too_wide(found) for found in (*arrays, given)):
             return True
-        return not self.device and given.rank >= _FLOAT_RANK and given != self.of_kind(given.kind)
+        return not self.device and given.rank >= _FLOAT_RANK and given != self.dtype_for(given.kind)
 
     def allows(self, found: DType) -> bool:
         """Whether a fix may make this dtype: if somebody named the target, only that or a wider
         one."""
         is_wider = found.part.bits > self.dtype.bits
         is_named = self.is_stated or self.is_default
-        return not is_named or is_wider or found == self.of_kind(found.kind)
+        return not is_named or is_wider or found == self.dtype_for(found.kind)
 
     def is_too_wide(self, found: DType) -> bool:
         """Whether a dtype is a float, or complex with parts, wider than the target."""
         return found.rank >= _FLOAT_RANK and found.part.bits > self.dtype.bits
 
-    def of_kind(self, kind: str) -> DType:
+    def dtype_for(self, kind: str) -> DType:
         """The dtype for results of a kind."""
-        return (
-            dtype(_COMPLEX.get(self.dtype.name, "complex64")) if kind == "complex" else self.dtype
-        )
+        if kind == "complex":
+            return dtype(_COMPLEX.get(self.dtype.name, "complex64"))
+        return self.dtype
 
 
 def stated_target(name: str) -> Target:
@@ -427,6 +436,8 @@ def _is_narrow(found: DType | None) -> bool:
     return found is not None and found.kind == "float" and found.bits < _WIDEST.bits
 
 
+# The plans for an origin: candidates, each with what it would do, and the best of them.
+
 _MOST_FIXES = 4  # of lines that feed one chain
 _SHORT = 16  # bits of the floats that a sum of many terms must not be kept in
 
@@ -462,17 +473,19 @@ NO_PLAN = Plan()
 class Planner:
     """Plans for the origins of one program."""
 
-    def __init__(self, log: Log, shown: dict[int, Finding], target: Target) -> None:
-        self._log = log
+    def __init__(self, program: Program, shown: dict[int, Finding], target: Target) -> None:
+        self._program = program
         self._shown = shown  # the findings of the report, by the position of their step
         self._target = target
-        self._positions = _by_key(shown)
-        self._sums = {step.event.mark for step, _ in running_sums(log.steps, _is_wide)}
+        self._positions: dict[object, set[int]] = {}  # of the steps with the same finding
+        for position, finding in shown.items():
+            self._positions.setdefault(finding_key(finding), set()).add(position)
+        self._sums = {step.event.mark for step, _ in running_sums(program.steps, _is_wide)}
 
     def plan(self, origin: int, findings: Sequence[Finding]) -> Plan:
         """The best plan for an origin; an empty one if none is proven to help."""
         plans = []
-        if any(_is_of_values(finding) for finding in findings):
+        if any(_is_about_values(finding) for finding in findings):
             return NO_PLAN
         for fixes in _alone_and_joined(self._candidates(origin, findings)):
             plan = self._effect(fixes) or self._together(fixes[0], origin, findings)
@@ -484,7 +497,7 @@ class Planner:
 
     def source(self, mark: int) -> DtypeSource | None:
         """A site, and everything that was seen there."""
-        steps = self._log.steps_at(mark)
+        steps = self._program.steps_at(mark)
         if not steps:
             return None
         return DtypeSource(mark, steps[0].located, tuple(step.event for step in steps))
@@ -520,8 +533,8 @@ class Planner:
             # A complex array must not lose its imaginary part.
             and operand.dtype.kind == finding.result.kind in ("float", "complex")
         ]
-        targets = dict.fromkeys([*mixed, self._target.of_kind(found[0].result.kind)])
-        least = LEAST_FOR_COUNTS if any(map(_holds_counts, found)) else 0
+        targets = dict.fromkeys([*mixed, self._target.dtype_for(found[0].result.kind)])
+        least = LEAST_FOR_COUNTS if any(map(_rounds_counts, found)) else 0
         widest = max(o.dtype.bits for finding in found for o in finding.operands if o.dtype)
         widest = max(widest, *(finding.result.bits for finding in found))
         return [t for t in targets if self._target.allows(t) and least <= t.bits < widest]
@@ -530,7 +543,7 @@ class Planner:
         """A fix with those of all other lines that feed its chain. In a loop, the one alone may
         not be proven: then two runs of a line no longer agree, `x = x @ w + b` for several w."""
         fixes = [fix]
-        for mark in self._log.feeding(fix.mark, findings[0].result):
+        for mark in self._program.feeding(fix.mark, findings[0].result):
             source = self.source(mark) if mark != origin else None
             if source is not None:
                 fixes += [*self._fixes_at(source, findings)][:1]
@@ -559,12 +572,12 @@ class Planner:
         """What some fixes do; None if it is not proven that the program runs with them, if a
         result would get wider, or if each partial sum of a loop would be rounded to 16 bits."""
         try:
-            replay = self._log.replay(fixes)
-        except Unprovable:
+            replay = self._program.replay(fixes)
+        except _Unprovable:
             return None
         if any(self._does_harm(position, new) for position, new in replay.results.items()):
             return None
-        before = self._log.findings  # a library's operation may repeat one that is shown
+        before = self._program.findings  # a library's operation may repeat one that is shown
         added = [f for position, f in replay.findings.items() if _is_new(f, before.get(position))]
         gone: dict[object, set[int]] = {}
         saved: Counter[object] = Counter()
@@ -573,7 +586,8 @@ class Planner:
             if finding is None:
                 continue
             key = finding_key(finding)
-            saved[key] += _saved(finding, replay.results.get(position))
+            after = replay.results.get(position, finding.result)
+            saved[key] += max(0, finding.elements * (finding.result.itemsize - after.itemsize))
             if position not in replay.findings:
                 gone.setdefault(key, set()).add(position)
         removed = frozenset(
@@ -583,9 +597,9 @@ class Planner:
 
     def _does_harm(self, position: int, result: DType) -> bool:
         """Whether a step must not get this dtype."""
-        event = self._log.steps[position].event
+        event = self._program.steps[position].event
         is_sum = event.mark in self._sums and _is_wide(event.result)
-        return self._log.is_wider(position, result) or (is_sum and result.bits <= _SHORT)
+        return self._program.is_wider(position, result) or (is_sum and result.bits <= _SHORT)
 
 
 def _is_wide(array: SeenArray | None) -> bool:
@@ -625,7 +639,7 @@ def _may_be_floats(source: DtypeSource, findings: Iterable[Finding]) -> bool:
     return not makes_integers(source) or is_operand_only(source.located.place, places)
 
 
-def _holds_counts(finding: Finding) -> bool:
+def _rounds_counts(finding: Finding) -> bool:
     """Whether integers become floats that a narrow dtype rounds."""
     sources = [cast.source for cast in finding.operation.casts]
     return any(source is not None and holds_counts(source) for source in sources)
@@ -638,23 +652,10 @@ def _is_lost(finding: Finding) -> bool:
     return finding.operands[finding.culprit].role is not Role.SCALAR
 
 
-def _is_of_values(finding: Finding) -> bool:
+def _is_about_values(finding: Finding) -> bool:
     """Whether values lose what no other dtype of the line would keep: a fraction that is written
     to integers is lost, or the array must not hold integers."""
     is_output = finding.operation.question.out is not None and finding.culprit is None
     if has_own_rules(finding.operation) and finding.culprit is None:
         return True  # the framework decides, whatever the line says
     return is_output or (is_write(finding.operation) and finding.result.kind != "float")
-
-
-def _saved(finding: Finding, result: DType | None) -> int:
-    """The bytes that a finding's results take less when they have another dtype."""
-    after = finding.result if result is None else result
-    return max(0, finding.elements * (finding.result.itemsize - after.itemsize))
-
-
-def _by_key(findings: dict[int, Finding]) -> dict[object, set[int]]:
-    found: dict[object, set[int]] = {}
-    for position, finding in findings.items():
-        found.setdefault(finding_key(finding), set()).add(position)
-    return found

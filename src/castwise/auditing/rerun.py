@@ -1,11 +1,15 @@
-"""Runs the program again with its fixes, in memory, and withdraws those that do harm."""
+"""Runs the program again with its fixes, in memory, and withdraws those that do harm.
+
+A fix does harm if the program then ends otherwise, has more findings than promised, or gives other
+results. What two plain runs already differ in is no result.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 import signal
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +28,6 @@ from castwise.auditing.records import (
     Withdrawal,
 )
 from castwise.auditing.source import edits_by_file, hindrance
-from castwise.vocab.dtypes import DType
 
 # What a program printed, as words and numbers that can be compared.
 
@@ -36,7 +39,7 @@ _DTYPE = re.compile(r"\b(?:bfloat16|(?:float|complex)\d+)(?:_\w+)?\b")
 _ENOUGH_DIGITS = 3  # from which on a last digit may differ, as rounding it may
 
 
-class Word(NamedTuple):
+class _Word(NamedTuple):
     """A number, a word or a sign."""
 
     text: str
@@ -60,13 +63,11 @@ class Word(NamedTuple):
         return float(f"1e{int(exponent or 0) - places}")
 
 
-def words_of(printed: str) -> list[Word]:
+def _words_in(printed: str) -> list[_Word]:
     """The words of an output. Spaces and line ends do not count, because arrays of a narrower dtype
     print fewer digits; nor do the names of float dtypes."""
-    return list(_words(_DTYPE.sub("float", _DTYPE_ARGUMENT.sub("", printed))))
-
-
-def _words(text: str) -> Iterator[Word]:
+    text = _DTYPE.sub("float", _DTYPE_ARGUMENT.sub("", printed))
+    words: list[_Word] = []
     depth, group, line, place = 0, 0, 1, 0
     for found in _WORD.finditer(text):
         line += text.count("\n", place, found.start())
@@ -76,9 +77,10 @@ def _words(text: str) -> Iterator[Word]:
             group += depth == 1
         number = found["number"]
         value = float(number) if number else None
-        yield Word(found[0], line, value, group if depth else 0)
+        words.append(_Word(found[0], line, value, group if depth else 0))
         if found["close"]:
             depth = max(0, depth - 1)
+    return words
 
 
 # Whether two runs of a program gave the same results.
@@ -109,9 +111,10 @@ def differences(
     for name, values in before.arrays.items():
         if name in left_out:
             continue
-        change = _change_of(values, after.arrays.get(name))
+        change = _value_change(values, after.arrays.get(name))
         if change > (0 if values.is_exact else precision):
-            result.found[name] = _said(name, change)
+            how = f"changes by {change:.1e} of its size"
+            result.found[name] = f"{name} {'has other values' if math.isinf(change) else how}"
         else:
             result.changes.append(ValueChange(change, name))
     if _OUTPUT not in left_out:
@@ -123,7 +126,7 @@ def _compare_words(
     before: str, after: str, precision: float, left_out: Collection[Hashable], result: Differences
 ) -> None:
     """Adds the differences between two outputs to others."""
-    one, other = words_of(before), words_of(after)
+    one, other = _words_in(before), _words_in(after)
     if len(one) != len(other):
         result.found[_OUTPUT] = _first_difference(before, after)
         return
@@ -147,7 +150,8 @@ def why_not_comparable(first: Outcome, second: Outcome, noise: Differences) -> s
     unseeded = [name for name in arrays if not first.arrays[str(name)].is_number]
     if unseeded:
         return f"{noise.found[unseeded[0]]} between two plain runs{_ADVICE}"
-    if _is_random_output(first, noise) and not _has_arrays(first):
+    has_arrays = any(not values.is_number for values in first.arrays.values())
+    if _is_random_output(first, noise) and not has_arrays:
         differing = next(text for what, text in noise.found.items() if what not in arrays)
         return f"{differing} between two plain runs{_ADVICE}"
     if not noise.changes:
@@ -159,17 +163,13 @@ def _is_random_output(first: Outcome, noise: Differences) -> bool:
     """Whether two plain runs differ in half of the numbers with a fraction, or print other text."""
     if _OUTPUT in noise.found:
         return True
-    words = words_of(first.printed)
+    words = _words_in(first.printed)
     fractions = {n for n, word in enumerate(words) if word.value is not None and not word.is_whole}
     differing = fractions & set(noise.found)
     return bool(differing) and 2 * len(differing) >= len(fractions)
 
 
-def _has_arrays(outcome: Outcome) -> bool:
-    return any(not values.is_number for values in outcome.arrays.values())
-
-
-def _change_of(before: FinalValues, after: FinalValues | None) -> float:
+def _value_change(before: FinalValues, after: FinalValues | None) -> float:
     """The largest change of a value, relative to the largest value."""
     if after is None or len(before.values) != len(after.values):
         return math.inf
@@ -186,7 +186,7 @@ def _distance(one: float, other: float) -> float:
     return math.inf if math.isnan(distance) else distance
 
 
-def _scales(words: Sequence[Word]) -> dict[int, float]:
+def _scales(words: Sequence[_Word]) -> dict[int, float]:
     """The largest number of each group: what is printed in brackets is an array."""
     scales: dict[int, float] = {}
     for word in words:
@@ -195,7 +195,7 @@ def _scales(words: Sequence[Word]) -> dict[int, float]:
     return scales
 
 
-def _word_change(one: Word, other: Word, scales: dict[int, float]) -> float | None:
+def _word_change(one: _Word, other: _Word, scales: dict[int, float]) -> float | None:
     """The change of a number, relative to its group; None if the words are not alike."""
     if one.value is None or other.value is None:
         return 0.0 if one.text == other.text else None
@@ -206,7 +206,7 @@ def _word_change(one: Word, other: Word, scales: dict[int, float]) -> float | No
     return distance / scale if scale else distance
 
 
-def _is_rounding(one: Word, other: Word) -> bool:
+def _is_rounding(one: _Word, other: _Word) -> bool:
     """Whether two numbers differ in the last digit that is printed."""
     digit = min(one.last_digit, other.last_digit)
     assert one.value is not None  # only asked of numbers
@@ -214,20 +214,14 @@ def _is_rounding(one: Word, other: Word) -> bool:
     return _distance(one.value, other.value) <= 1.01 * digit
 
 
-def _said(name: str, change: float) -> str:
-    if math.isinf(change):
-        return f"{name} has other values"
-    return f"{name} changes by {change:.1e} of its size"
-
-
-def _quoted(one: Word, other: Word, before: str, after: str) -> str:
+def _quoted(one: _Word, other: _Word, before: str, after: str) -> str:
     texts = [_line(text, word.line) for text, word in ((before, one), (after, other))]
     return f"line {one.line} of its output changes from {texts[0]!r} to {texts[1]!r}"
 
 
 def _first_difference(before: str, after: str) -> str:
     """The first line of two outputs that differs."""
-    one, other = words_of(before), words_of(after)
+    one, other = _words_in(before), _words_in(after)
     for a, b in zip(one, other, strict=False):
         if a.text != b.text and (a.value is None or b.value is None):
             return _quoted(a, b, before, after)
@@ -249,7 +243,7 @@ _LONGEST_LINE = 200  # characters of an error that are shown
 INTERRUPTED = 128 + signal.SIGINT
 
 
-class Ending(NamedTuple):
+class _Ending(NamedTuple):
     """The error that ended a program; empty texts if there is none."""
 
     error: str
@@ -261,12 +255,12 @@ class Ending(NamedTuple):
         return self.error.partition(":")[0]
 
 
-def read_ending(said: str, files: Collection[str]) -> Ending:
+def read_ending(said: str, files: Collection[str]) -> _Ending:
     """The last traceback in what a program said, and its innermost line in one of the files."""
     _, found, text = said.rpartition(_TRACEBACK)
     if not found:
         lines = said.strip().splitlines()
-        return Ending(lines[-1][:_LONGEST_LINE] if lines else "", "")
+        return _Ending(lines[-1][:_LONGEST_LINE] if lines else "", "")
     place, error = "", ""
     for line in text.splitlines()[1:]:
         frame = _FRAME.match(line)
@@ -275,26 +269,23 @@ def read_ending(said: str, files: Collection[str]) -> Ending:
         elif line and not line[0].isspace():
             error = line[:_LONGEST_LINE]
             break
-    return Ending(error, place)
+    return _Ending(error, place)
 
 
-def crash_text(run: Run, files: Collection[str]) -> str:
+def _ending_text(run: Run, files: Collection[str]) -> str:
     """How a run ended that should have ended otherwise."""
     ending = read_ending(run.outcome.said if run.outcome else "", files)
     if run.status > 128 and not ending.error:
-        return f"it is ended by {_signal_name(run.status - 128)}"
+        number = run.status - 128
+        is_known = number in set(signal.Signals)
+        return f"it is ended by {signal.Signals(number).name if is_known else f'signal {number}'}"
     where = f"{ending.place} " if ending.place else "it "
     if ending.error:
         return f"{where}raises {ending.error} (exit status {run.status})"
     return f"it exits with status {run.status}"
 
 
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
+# The runs with fixes: all of them first, then halves, until those that do harm are found.
 
 MOST_RUNS = 16  # with fixes; a search for those that do harm ends there
 _ROUNDINGS = 100  # so many of a dtype may add up in a result
@@ -375,7 +366,7 @@ class _Search:
         hidden = replace(self.options, is_shown=False)
         self.second = self._ended(hidden, "a plain run", None)
         if self._changes_ending(self.second):
-            why = crash_text(self.second, self.first.seen.files)
+            why = _ending_text(self.second, self.first.seen.files)
             return self.audit, Trial(stopped=f"in a second plain run {why}")
         before = [len(self.audit.findings), len(self.read(self.second.seen).findings)]
         self.before = max(before)
@@ -384,7 +375,7 @@ class _Search:
         attempt = self._attempt(every)
         if attempt.harm:
             attempt = self._search(_Attempt((), ""), attempt)
-        return self._judged(attempt)
+        return self._conclusion(attempt)
 
     def _plain(self) -> tuple[Outcome, Outcome]:
         assert self.first.outcome is not None  # kept, as the options say
@@ -395,7 +386,7 @@ class _Search:
         """The origins whose fixes do not overlap; worse origins take precedence."""
         chosen: list[DtypeOrigin] = []
         for position, origin in enumerate(self.audit.origins):
-            other = hindrance(origin.fixes, _fixes_of(chosen))
+            other = hindrance(origin.fixes, _all_fixes(chosen))
             if other:
                 line = other.place.line
                 self.harms[position] = f"line {line} would be changed twice; audit it again"
@@ -423,7 +414,7 @@ class _Search:
         if self.runs >= MOST_RUNS:
             return _Attempt(origins, f"not tried, after {MOST_RUNS} runs")
         self.runs += 1
-        fixes = _fixes_of(origins)
+        fixes = _all_fixes(origins)
         options = replace(self.options, edits=edits_by_file(fixes), is_shown=False)
         count = "1 fix" if len(fixes) == 1 else f"{len(fixes)} fixes"
         limit = max(_LEAST_LIMIT, _TIMES_AS_LONG * max(self.first.seconds, self.second.seconds))
@@ -435,7 +426,7 @@ class _Search:
         if not run.seen.facts.versions:
             return _Attempt(origins, "its run could not be observed", run)
         if self._changes_ending(run):
-            return _Attempt(origins, crash_text(run, self.first.seen.files), run)
+            return _Attempt(origins, _ending_text(run, self.first.seen.files), run)
         found = len(self.read(run.seen).findings)
         promised = self.before - sum(o.removed - len(o.plan.added) for o in origins)
         if found > promised:
@@ -448,7 +439,8 @@ class _Search:
             return _Attempt(origins, "", run, found)
         assert run.outcome is not None  # kept, as the options say
         changed = differences(self._plain()[0], run.outcome, _precision(origins), self.noise.found)
-        return _Attempt(origins, _harm_of(changed), run, found, changed.largest)
+        harm = next(iter(changed.found.values()), "")
+        return _Attempt(origins, harm, run, found, changed.largest)
 
     def _ended(self, options: Options, doing: str, limit: float | None) -> Run:
         run = self.run(options, doing, limit)
@@ -465,15 +457,17 @@ class _Search:
         kinds = [read_ending(text, files).kind for text in said]
         return bool(run.status) and kinds[0] != kinds[1]
 
-    def _judged(self, attempt: _Attempt) -> tuple[Audit, Trial]:
+    def _conclusion(self, attempt: _Attempt) -> tuple[Audit, Trial]:
         origins = [
-            _withdrawn(origin, self.harms[position]) if position in self.harms else origin
+            replace(origin, plan=NO_PLAN, withdrawn=Withdrawal(origin.fixes, self.harms[position]))
+            if position in self.harms
+            else origin
             for position, origin in enumerate(self.audit.origins)
         ]
         audit = replace(self.audit, origins=worst_first(origins, self.audit.target))
         run = attempt.run or self.second
         trial = Trial(
-            tuple(_fixes_of(attempt.origins)),
+            tuple(_all_fixes(attempt.origins)),
             tuple(origin for origin in audit.origins if origin.withdrawn),
             (len(self.audit.findings), attempt.findings if attempt.run else self.before),
             (self.first.seen.facts.peak_memory, run.seen.facts.peak_memory),
@@ -485,26 +479,15 @@ class _Search:
         return audit, trial
 
 
-def _fixes_of(origins: Sequence[DtypeOrigin]) -> list[Fix]:
+def _all_fixes(origins: Sequence[DtypeOrigin]) -> list[Fix]:
     return list(dict.fromkeys(fix for origin in origins for fix in origin.fixes))
-
-
-def _withdrawn(origin: DtypeOrigin, why: str) -> DtypeOrigin:
-    return replace(origin, plan=NO_PLAN, withdrawn=Withdrawal(origin.fixes, why))
-
-
-def _harm_of(changed: Differences) -> str:
-    return next(iter(changed.found.values()), "")
 
 
 def _precision(origins: Sequence[DtypeOrigin]) -> float:
     """How much of its size a value may change: by some roundings of the narrowest dtype that the
     fixes lead to, and by no more than half of its digits."""
-    dtypes = [fix.target for fix in _fixes_of(origins)]
+    dtypes = [fix.target for fix in _all_fixes(origins)]
     dtypes += [o.dtype for origin in origins for f in origin.findings for o in f.operands]
-    digits = min([d.mantissa_bits for d in dtypes if _is_inexact(d)], default=52)  # type: ignore[union-attr]
+    inexact = [d for d in dtypes if d is not None and d.kind in ("float", "complex")]
+    digits = min([d.mantissa_bits for d in inexact], default=52)
     return min(_ROUNDINGS * 2.0**-digits, math.sqrt(2.0**-digits))
-
-
-def _is_inexact(dtype: DType | None) -> bool:
-    return dtype is not None and dtype.kind in ("float", "complex")

@@ -1,4 +1,8 @@
-"""What an audit reports beside its findings, each part only if there is something to say."""
+"""What an audit reports beside its findings, each section only if it has something to say.
+
+First what ended the program, then what no single operation shows: autocast, compiled functions,
+compilations, 16-bit sums. What only an option asks for is last: libraries, and values.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +15,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from castwise.auditing.detect import LEAST_TERMS, Step, finding_key, running_sums
 from castwise.auditing.fixes import instead_of, spelled
 from castwise.auditing.hook import Hook
 from castwise.auditing.hooks import find_hook
 from castwise.auditing.operations import Harmless, NotUnderstood, event_framework, understand
-from castwise.auditing.plans import Log
+from castwise.auditing.plans import Program
 from castwise.auditing.records import (
     AutocastOp,
     CodeSpot,
@@ -39,7 +42,6 @@ from castwise.auditing.records import (
     SeenArray,
     SeenInside,
     SeenList,
-    SeenLoss,
     SeenOperand,
     SourcePlace,
     arrays_in,
@@ -49,6 +51,140 @@ from castwise.catalog.dialects import dialect_named
 from castwise.engine.ask import answer
 from castwise.errors import CastwiseError, PromotionError
 from castwise.vocab.dtypes import DType, dtype, find_dtype
+
+# Why the program ended with an error about dtypes, and what to write instead.
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedCrash:
+    """An error about dtypes that ended a program."""
+
+    place: SourcePlace
+    code: str
+    error: str  # the framework's own words
+    operation: str  # with the dtypes of its operands; "" if castwise could not see them
+    why: str = ""  # the dialect's reason; "" if it has no rule for the operation
+    dialect: str = ""
+    advice: str = ""
+    inside: str = ""  # the library's line that raised it
+    fix: Fix | None = None
+    result: str = ""  # what the fixed operation returns
+
+
+def crashes_in(seen: Seen) -> tuple[ExplainedCrash, ...]:
+    """The crashes that are about dtypes, explained."""
+    found = [_explain_crash(crash, seen) for crash in seen.crashes]
+    return tuple(dict.fromkeys(crash for crash in found if crash is not None))
+
+
+def _explain_crash(crash: Crash, seen: Seen) -> ExplainedCrash | None:
+    dialects = _in_force(crash, seen.facts.dialects)
+    for crashed in crash.operations:
+        operation = _crashed_operation(crashed, dialects)
+        refusal = _refusal(operation) if operation else None
+        if operation is not None and refusal is not None:
+            return _explain_refusal(crash, crashed, operation, refusal)
+    if not crash.is_about_dtypes:
+        return None
+    shown = [o for o in crash.operations if not (o.event.call and o.event.call.hides)]
+    first = next(iter((*shown, *crash.operations)), None)
+    return _show_crash(crash, _operation_text(first) if first else "")
+
+
+def _in_force(crash: Crash, at_exit: dict[str, str]) -> dict[str, str]:
+    """The dialects when the error was raised: a block that switched to a stricter one has ended
+    since, but the message tells."""
+    found = dict(at_exit)
+    for framework, name in at_exit.items():
+        hook = find_hook(framework)
+        if hook and re.search(hook.inside.strict_error, crash.error):
+            found[framework] = hook.inside.stricter.get(name, name)
+    return found
+
+
+def _crashed_operation(crashed: CrashedOperation, dialects: dict[str, str]) -> Operation | None:
+    try:
+        found = understand(crashed.event, crashed.located.site, dialects)
+    except (Harmless, NotUnderstood):
+        return None
+    # Not in a mode that would accept it: the operation was refused.
+    named = dialect_named(dialects[event_framework(crashed.event)])
+    return replace(found, question=replace(found.question, dialect=named))
+
+
+def _refusal(operation: Operation) -> tuple[str, str] | None:
+    """Why a dialect refuses an operation, and its advice; None if it does not."""
+    try:
+        decision = answer(operation.question)
+    except PromotionError as error:
+        _, _, advice = str(error).partition(f"{error.why}. ")
+        return error.why, advice
+    except CastwiseError as error:
+        return str(error), ""
+    return None if decision.has_kernel else (" ".join(decision.notes).rstrip("."), "")
+
+
+def _show_crash(crash: Crash, operation: str) -> ExplainedCrash:
+    place = crash.spot.place
+    inside = _spot_text(crash.inside) if crash.inside else ""
+    code = text_at(place) if place.end_column > 1 else ""
+    return ExplainedCrash(place, code, crash.error, operation, inside=inside)
+
+
+def _explain_refusal(
+    crash: Crash, crashed: CrashedOperation, operation: Operation, refusal: tuple[str, str]
+) -> ExplainedCrash:
+    question, located = operation.question, crashed.located
+    is_users = crashed.event.mark != 0
+    place = located.place if is_users else crash.spot.place
+    inside = "" if is_users else _spot_text(crash.inside)
+    fix, result = _crash_fix(operation, crashed) if is_users else (None, "")
+    why, advice = refusal
+    return ExplainedCrash(
+        place, text_at(place), crash.error, str(question), why, question.dialect.name,
+        "" if fix else advice, inside, fix, result,
+    )  # fmt: skip
+
+
+def _crash_fix(operation: Operation, crashed: CrashedOperation) -> tuple[Fix | None, str]:
+    """The first way to write the operation that its dialect accepts."""
+    hook = find_hook(event_framework(crashed.event))
+    place = crashed.located.place
+    if hook is None:
+        return None, ""
+    for text, question, does in instead_of(operation.question, crashed.located, hook):
+        try:
+            decision = answer(question)
+        except CastwiseError:
+            continue
+        fix = Fix(place, text, does, decision.result, crashed.event.mark)
+        if decision.has_kernel and applies([fix]):
+            return fix, str(decision.result)
+    return None, ""
+
+
+def _operation_text(crashed: CrashedOperation) -> str:
+    """An operation without a rule, with the dtypes of its operands."""
+    event, symbol = crashed.event, crashed.located.site.name
+    words = [_operand_text(operand) for operand in event.operands]
+    if event.call is None:
+        return f" {symbol} ".join(words) if len(words) > 1 else f"{symbol}{words[0]}"
+    named = event.call.keywords
+    free = len(words) - len(named)
+    given = [*words[:free], *(f"{n}={w}" for n, w in zip(named, words[free:], strict=True))]
+    return f"{event.call.name}({', '.join(given)})"
+
+
+def _operand_text(operand: SeenOperand | None) -> str:
+    if operand is None:
+        return "..."
+    if isinstance(operand, SeenList):
+        return f"[{', '.join(map(_operand_text, operand.elements))}]"
+    if isinstance(operand, SeenArray):
+        shape = ",".join(map(str, operand.shape or ()))
+        return f"{operand.dtype or 'an unknown dtype'}[{shape}]"
+    return operand.kind if operand.low is None else str(operand.low)
+
 
 # What autocast did: which op ran in which dtype because of which list, and what it cast again.
 
@@ -83,7 +219,7 @@ class Autocasts:
     repeats: tuple[CastAgain, ...] = ()
 
 
-def autocasts_in(seen: Seen) -> Autocasts:
+def _autocasts(seen: Seen) -> Autocasts:
     """The ops by line, and the arrays that were cast most often first."""
     ops: dict[object, ListedOp] = {}
     for op in seen.beyond.autocast_ops:
@@ -91,17 +227,25 @@ def autocasts_in(seen: Seen) -> Autocasts:
         key = op.mark, op.op, op.autocast, op.device, op.changes, op.result
         old = ops.get(key)
         modules = (*(old.modules if old else ()), *((op.module,) if op.module else ()))
-        ops[key] = ListedOp(place, modules, _sum(old.seen if old else None, op))
+        if old is not None:
+            op = replace(
+                op,
+                count=old.seen.count + op.count,
+                casts=old.seen.casts + op.casts,
+                bytes=old.seen.bytes + op.bytes,
+            )
+        ops[key] = ListedOp(place, modules, op)
     repeats: dict[object, CastAgain] = {}
     for again in seen.beyond.repeats:
         place = seen.sites[again.mark].place
         name = again.mark, again.name, again.source, again.target, again.shape
         known = repeats.get(name)
-        more = replace(again, casts=again.casts + known.seen.casts,
-                       blocks=max(again.blocks, known.seen.blocks)) if known else again  # fmt: skip
-        repeats[name] = CastAgain(place, more)
+        if known is not None:
+            casts, blocks = again.casts + known.seen.casts, max(again.blocks, known.seen.blocks)
+            again = replace(again, casts=casts, blocks=blocks)
+        repeats[name] = CastAgain(place, again)
     return Autocasts(
-        _sorted(ops.values()),
+        tuple(sorted(ops.values(), key=lambda op: (op.seen.autocast, op.place))),
         tuple(sorted(repeats.values(), key=_most_often_first)),
     )
 
@@ -111,24 +255,6 @@ def _most_often_first(again: CastAgain) -> tuple[object, ...]:
     seen = again.seen
     return (again.is_once_per_block, -seen.casts, again.place,
             not seen.name, seen.name, seen.shape)  # fmt: skip
-
-
-def _sum(old: AutocastOp | None, new: AutocastOp) -> AutocastOp:
-    if old is None:
-        return new
-    return replace(
-        new,
-        count=old.count + new.count,
-        casts=old.casts + new.casts,
-        bytes=old.bytes + new.bytes,
-    )
-
-
-_Placed = TypeVar("_Placed", bound=ListedOp)
-
-
-def _sorted(ops: Iterable[_Placed]) -> tuple[_Placed, ...]:
-    return tuple(sorted(ops, key=lambda o: (o.seen.autocast, o.place)))
 
 
 # What compiled functions give otherwise than the functions themselves.
@@ -154,30 +280,23 @@ class ComparedFunctions:
     skipped: tuple[ComparedCompilation, ...] = ()
 
 
-def compared_in(seen: Seen) -> ComparedFunctions | None:
+def _compared(seen: Seen) -> ComparedFunctions | None:
     """What was compared; None if nobody asked for it."""
     if not seen.facts.compares:
         return None
     found = seen.beyond.compared
     counts = Counter((d, c.compiler, c.function, c.file, c.line) for c in found
                      for d in c.differences)  # fmt: skip
-    findings = [
-        CompiledFinding(difference, compiler, function, _place(difference, file, line), times)
-        for (difference, compiler, function, file, line), times in counts.items()
-    ]
+    findings = []
+    for (difference, compiler, function, file, line), times in counts.items():
+        if difference.file:  # the line from which on they differ; else that of the function
+            file, line = difference.file, difference.line
+        place = SourcePlace(file, line, 0, line, 0)
+        findings.append(CompiledFinding(difference, compiler, function, place, times))
     skipped = tuple(dict.fromkeys(one for one in found if one.skipped))
     compared = sum(not one.skipped for one in found)
-    return ComparedFunctions(compared, tuple(sorted(findings, key=_by_place)), skipped)
-
-
-def _by_place(finding: CompiledFinding) -> SourcePlace:
-    return finding.place
-
-
-def _place(difference: CompiledDifference, file: str, line: int) -> SourcePlace:
-    """The line from which on they differ, or that of the function."""
-    where = (difference.file, difference.line) if difference.file else (file, line)
-    return SourcePlace(where[0], where[1], 0, where[1], 0)
+    ordered = tuple(sorted(findings, key=lambda finding: finding.place))
+    return ComparedFunctions(compared, ordered, skipped)
 
 
 # Functions that were compiled again only because a weak type or a Python number changed.
@@ -208,7 +327,7 @@ class Retrace:
     times: int = 1
 
 
-def retraces_in(seen: Seen) -> tuple[Retrace, ...]:
+def _all_retraces(seen: Seen) -> tuple[Retrace, ...]:
     """The compilations that differ from an earlier one only in weak types or Python numbers."""
     functions: dict[object, list[Compilation]] = {}
     for found in seen.beyond.compilations:
@@ -221,8 +340,11 @@ def _retraces(calls: Sequence[Compilation], seen: Seen) -> Iterator[Retrace]:
         earlier = [(old, diff) for old in calls[:number] if (diff := _differences(old, call))]
         if not earlier:
             continue
-        old, diff = min(earlier, key=lambda entry: _distance(entry[1]))
-        changed = tuple(_changed(a, b, old, call, seen) for a, b in diff)
+        # The nearest: by how many arguments differ, then by how many dtypes.
+        old, diff = min(
+            earlier, key=lambda e: (len(e[1]), sum(a.dtype != b.dtype for a, b in e[1]))
+        )
+        changed = tuple(_changed_argument(a, b, old, call, seen) for a, b in diff)
         where = f"{call.file}:{call.line}" if call.file else ""
         places = seen.sites[call.mark].place, seen.sites[old.mark].place
         yield Retrace(call.function, where, *places, changed)
@@ -240,12 +362,12 @@ def _merged(retraces: Iterable[Retrace]) -> Iterator[Retrace]:
     yield from found.values()
 
 
+_Pair = tuple[SeenArgument, SeenArgument]
+
+
 def _distance(pairs: Sequence[_Pair]) -> tuple[int, int]:
     """How far apart two compilations are: how many arguments, and how many dtypes."""
     return len(pairs), sum(a.dtype != b.dtype for a, b in pairs)
-
-
-_Pair = tuple[SeenArgument, SeenArgument]
 
 
 def _differences(old: Compilation, new: Compilation) -> list[_Pair]:
@@ -262,46 +384,39 @@ def _differences(old: Compilation, new: Compilation) -> list[_Pair]:
     return changed or [(a, b) for a, b in pairs if a.number and a.number != b.number]
 
 
-def _changed(
+def _changed_argument(
     a: SeenArgument, b: SeenArgument, old: Compilation, new: Compilation, seen: Seen
 ) -> ChangedArgument:
     is_static = (a.dtype, a.is_weak) == (b.dtype, b.is_weak)
-    fix = None if is_static else _fix(a, b, old, new, seen)
-    return ChangedArgument(b.label, _shown(a), _shown(b), is_static, fix)
+    fix = None if is_static else _retrace_fix(a, b, old, new, seen)
+    return ChangedArgument(b.label, _argument_text(a), _argument_text(b), is_static, fix)
 
 
-def _shown(argument: SeenArgument) -> str:
+def _argument_text(argument: SeenArgument) -> str:
     if argument.number:
         return f"the Python number {argument.number}"
     shape = ",".join(map(str, argument.shape))
     return f"{argument.dtype}{'*' if argument.is_weak else ''}[{shape}]"
 
 
-def _fix(
+def _retrace_fix(
     a: SeenArgument, b: SeenArgument, old: Compilation, new: Compilation, seen: Seen
 ) -> Fix | None:
     """What makes both compilations see the same: a strong dtype, or the same kind of number."""
     weak, strong, calls = (a, b, (old, new)) if a.is_weak else (b, a, (new, old))
-    hook = _hook(seen)
-    if hook is None or weak.label not in (weak.place, _parameter(weak)):
+    hooks = [find_hook(name) for name in seen.facts.dialects]
+    hook = next((hook for hook in hooks if hook and hook.compiling.compilations), None)
+    is_parameter = weak.label == weak.place or weak.label.isidentifier()  # and no part of one
+    if hook is None or not is_parameter:
         return None
-    candidates = _numbers(a, b, old, new, seen) if strong.is_weak else _strong(
-        weak, strong, calls, seen, hook
-    )  # fmt: skip
+    if strong.is_weak:
+        candidates = _number_fixes(a, b, old, new, seen)
+    else:
+        candidates = _strong_fixes(weak, strong, calls, seen, hook)
     return next((fix for fix in candidates if applies([fix])), None)
 
 
-def _parameter(argument: SeenArgument) -> str:
-    """The label of an argument that is a whole parameter."""
-    return argument.label if argument.label.isidentifier() else ""
-
-
-def _hook(seen: Seen) -> Hook | None:
-    hooks = [find_hook(name) for name in seen.facts.dialects]
-    return next((hook for hook in hooks if hook and hook.compiling.compilations), None)
-
-
-def _numbers(
+def _number_fixes(
     a: SeenArgument, b: SeenArgument, old: Compilation, new: Compilation, seen: Seen
 ) -> Iterator[Fix]:
     """An int where the other call gives a float: it becomes a float too."""
@@ -321,7 +436,7 @@ def _numbers(
     yield Fix(place, new_text, f"a {kind} as in the other call", None, call.mark)
 
 
-def _strong(
+def _strong_fixes(
     weak: SeenArgument,
     strong: SeenArgument,
     calls: tuple[Compilation, Compilation],
@@ -414,7 +529,7 @@ class SixteenBits:
     sums: tuple[NarrowSum, ...] = ()
 
 
-def sixteen_bits_in(steps: Sequence[Step], seen: Seen) -> SixteenBits:
+def _sixteen_bits(steps: Sequence[Step], seen: Seen) -> SixteenBits:
     """The states and sums of a program, those with the most terms first."""
     states = tuple(
         NarrowState(seen.sites[s.mark].place, s.owner, s.name, dtype(s.dtype), s.arrays, s.elements)
@@ -432,6 +547,14 @@ def _narrow(array: SeenArray | None) -> DType | None:
     """The dtype of an array if it is a float of 16 bits."""
     found = dtype(array.dtype) if array is not None and array.dtype else None
     return found if found and found.kind == "float" and found.bits == 16 else None
+
+
+def _loops(steps: Sequence[Step]) -> Iterator[NarrowSum]:
+    """Lines that add to what they made before."""
+    for step, terms in running_sums(steps, _narrow):
+        result, operation = _narrow(step.event.result), step.operation
+        if operation is not None and result is not None:
+            yield NarrowSum(step.located.place, str(operation.question), result, terms, True)
 
 
 def _reductions(steps: Iterable[Step]) -> Iterator[NarrowSum]:
@@ -461,96 +584,77 @@ def _terms(array: SeenArray, event: Event) -> int:
     return math.prod(shape) // max(1, math.prod(made))
 
 
-def _loops(steps: Sequence[Step]) -> Iterator[NarrowSum]:
-    """Lines that add to what they made before."""
-    for step, terms in running_sums(steps, _narrow):
-        result, operation = _narrow(step.event.result), step.operation
-        if operation is not None and result is not None:
-            yield NarrowSum(step.located.place, str(operation.question), result, terms, True)
+# The sections that every audit has; those that a user asks for follow.
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """What ended the program, and what it does that no single operation shows."""
+
+    crashes: tuple[ExplainedCrash, ...] = ()
+    autocasts: Autocasts = field(default_factory=Autocasts)
+    retraces: tuple[Retrace, ...] = ()
+    sixteen_bits: SixteenBits = field(default_factory=SixteenBits)
+    compared: ComparedFunctions | None = None  # None: compiled functions ran as they are
+
+
+def make_sections(steps: Sequence[Step], seen: Seen) -> Sections:
+    """The sections of what was seen."""
+    return Sections(
+        crashes_in(seen),
+        _autocasts(seen),
+        _all_retraces(seen),
+        _sixteen_bits(steps, seen),
+        _compared(seen),
+    )
 
 
 # Findings inside libraries and in backward, and casts that nobody wrote.
 
 
-def find_inside(log: Log, seen: Seen) -> tuple[dict[int, Finding], InsideCoverage]:
+def find_inside(program: Program, seen: Seen) -> tuple[dict[int, Finding], InsideCoverage]:
     """The findings inside libraries that the user's source does not show, by the position of their
     step, and the coverage."""
-    shown = {finding_key(f) for p, f in log.findings.items() if log.steps[p].event.inside is None}
+    shown = {finding_key(finding) for finding in program.own_findings.values()}
     found: dict[int, Finding] = {}
     casts: dict[object, InsideCast] = {}
     autocast_at = {e.mark for e in seen.inside if e.inside and e.inside.autocast}
     count, unclear = seen.counts.plain, Counter[str]()
-    for position, step in enumerate(log.steps):
+    for position, step in enumerate(program.steps):
         event, located, operation, why = step.event, step.located, step.operation, step.unclear
         if event.inside is None:
             continue
         count += event.count
         try:
-            cast = _cast(event, located.place, event.mark in autocast_at)
+            cast = _inside_cast(event, located.place, event.mark in autocast_at)
         except Harmless:
             continue
+        is_mixed = len({array.dtype for array in event.arrays}) > 1  # else nothing was cast
         if cast is not None:
-            _add(casts, cast)
-        elif why and not _has_one_dtype(event):
+            key = cast.place, cast.source, cast.target, cast.why
+            old = casts.get(key)
+            if old is not None:
+                cast = replace(
+                    old,
+                    count=old.count + cast.count,
+                    elements=old.elements + cast.elements,
+                    seconds=old.seconds + cast.seconds,
+                )
+            casts[key] = cast
+        elif why and is_mixed:
             unclear[why] += event.count
         elif operation is not None and not operation.is_expected:
             unclear[str(operation.question)] += event.count
-        finding = log.findings.get(position)
+        finding = program.findings.get(position)
         if finding and (event.inside.backward_of or finding_key(finding) not in shown):
             found[position] = replace(finding, inside=_inside_text(event.inside))
     ordered = sorted(casts.values(), key=lambda c: (-c.bytes, c.place))
-    return found, InsideCoverage(count, unclear, tuple(ordered), _closed(seen))
-
-
-def _add(casts: dict[object, InsideCast], new: InsideCast) -> None:
-    key = new.place, new.source, new.target, new.why
-    old = casts.get(key)
-    casts[key] = (
-        replace(
-            old,
-            count=old.count + new.count,
-            elements=old.elements + new.elements,
-            seconds=old.seconds + new.seconds,
-        )
-        if old
-        else new
-    )
-
-
-def _closed(seen: Seen) -> tuple[str, ...]:
     hooks = [(name, find_hook(name)) for name in sorted(seen.facts.dialects)]
-    return tuple(name for name, hook in hooks if hook and not hook.watching.shows_inside)
+    cannot_show = tuple(name for name, hook in hooks if hook and not hook.watching.shows_inside)
+    return found, InsideCoverage(count, unclear, tuple(ordered), cannot_show)
 
 
-def _has_one_dtype(event: Event) -> bool:
-    """Whether all inputs and outputs have one dtype: nothing was cast."""
-    return len({array.dtype for array in event.arrays}) == 1
-
-
-def _how(event: Event) -> SeenInside:
-    assert event.inside is not None  # only called for such events
-    return event.inside
-
-
-def _inside_text(how: SeenInside) -> str:
-    if how.backward_of:
-        return f"backward of {how.backward_of}"
-    return f"inside {spot_text(how.spot)}"
-
-
-def spot_text(spot: CodeSpot | None) -> str:
-    """A line of a library."""
-    assert spot is not None  # only events in backward have no spot
-    return f"{_library_text(spot.file)}:{spot.line}"
-
-
-def _library_text(file: str) -> str:
-    """A library's file, relative to its package's parent."""
-    _, found, inside = file.replace(os.sep, "/").rpartition("-packages/")
-    return inside if found else os.path.basename(file)
-
-
-def _cast(event: Event, place: SourcePlace, is_autocast_site: bool) -> InsideCast | None:
+def _inside_cast(event: Event, place: SourcePlace, is_autocast_site: bool) -> InsideCast | None:
     """The cast of a whole array; None for other operations.
 
     Raises Harmless if the program asked for it.
@@ -564,7 +668,8 @@ def _cast(event: Event, place: SourcePlace, is_autocast_site: bool) -> InsideCas
     target = after.dtype if after else None
     if source is None or target is None or source == target:
         raise Harmless(call.name)
-    why = _why(_how(event), hook, is_autocast_site)
+    assert event.inside is not None  # only asked of events inside
+    why = _why(event.inside, hook, is_autocast_site)
     return InsideCast(
         place, dtype(source), dtype(target), why, event.count, event.elements, event.seconds
     )
@@ -585,7 +690,7 @@ def _why(how: SeenInside, hook: Hook, is_autocast_site: bool) -> str:
     autocasts = " ".join(hook.inside.autocasts.values()).split()
     if how.autocast and (not call.name or call.name in autocasts):
         return f"autocast for {call.name or 'an operator'}"
-    return f"unknown origin, inside {spot_text(spot)}"
+    return f"unknown origin, inside {_spot_text(spot)}"
 
 
 @dataclass(frozen=True)
@@ -610,163 +715,21 @@ def _call_at(spot: CodeSpot | None) -> _SourceCall:
     return _SourceCall(name, any(keyword.arg == "dtype" for keyword in calls[0].keywords))
 
 
-# Why a program ended with an error about dtypes, and what to write instead.
+def _inside_text(how: SeenInside) -> str:
+    if how.backward_of:
+        return f"backward of {how.backward_of}"
+    return f"inside {_spot_text(how.spot)}"
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedCrash:
-    """An error about dtypes that ended a program."""
-
-    place: SourcePlace
-    code: str
-    error: str  # the framework's own words
-    operation: str  # with the dtypes of its operands; "" if castwise could not see them
-    why: str = ""  # the dialect's reason; "" if it has no rule for the operation
-    dialect: str = ""
-    advice: str = ""
-    inside: str = ""  # the library's line that raised it
-    fix: Fix | None = None
-    result: str = ""  # what the fixed operation returns
-
-
-def crashes_in(seen: Seen) -> tuple[ExplainedCrash, ...]:
-    """The crashes that are about dtypes, explained."""
-    found = [_explained(crash, seen) for crash in seen.crashes]
-    return tuple(dict.fromkeys(crash for crash in found if crash is not None))
-
-
-def _explained(crash: Crash, seen: Seen) -> ExplainedCrash | None:
-    dialects = _in_force(crash, seen.facts.dialects)
-    for crashed in crash.operations:
-        operation = _operation(crashed, dialects)
-        refusal = _refusal(operation) if operation else None
-        if operation is not None and refusal is not None:
-            return _refused(crash, crashed, operation, refusal)
-    if not crash.is_about_dtypes:
-        return None
-    shown = [o for o in crash.operations if not (o.event.call and o.event.call.hides)]
-    first = next(iter((*shown, *crash.operations)), None)
-    return _plain(crash, _operation_text(first) if first else "")
-
-
-def _in_force(crash: Crash, at_exit: dict[str, str]) -> dict[str, str]:
-    """The dialects when the error was raised: a block that switched to a stricter one has ended
-    since, but the message tells."""
-    found = dict(at_exit)
-    for framework, name in at_exit.items():
-        hook = find_hook(framework)
-        if hook and re.search(hook.inside.strict_error, crash.error):
-            found[framework] = hook.inside.stricter.get(name, name)
-    return found
-
-
-def _operation(crashed: CrashedOperation, dialects: dict[str, str]) -> Operation | None:
-    try:
-        found = understand(crashed.event, crashed.located.site, dialects)
-    except (Harmless, NotUnderstood):
-        return None
-    # Not in a mode that would accept it: the operation was refused.
-    named = dialect_named(dialects[event_framework(crashed.event)])
-    return replace(found, question=replace(found.question, dialect=named))
-
-
-def _refusal(operation: Operation) -> tuple[str, str] | None:
-    """Why a dialect refuses an operation, and its advice; None if it does not."""
-    try:
-        decision = answer(operation.question)
-    except PromotionError as error:
-        _, _, advice = str(error).partition(f"{error.why}. ")
-        return error.why, advice
-    except CastwiseError as error:
-        return str(error), ""
-    return None if decision.has_kernel else (" ".join(decision.notes).rstrip("."), "")
-
-
-def _plain(crash: Crash, operation: str) -> ExplainedCrash:
-    place = crash.spot.place
-    inside = spot_text(crash.inside) if crash.inside else ""
-    code = text_at(place) if place.end_column > 1 else ""
-    return ExplainedCrash(place, code, crash.error, operation, inside=inside)
-
-
-def _refused(
-    crash: Crash, crashed: CrashedOperation, operation: Operation, refusal: tuple[str, str]
-) -> ExplainedCrash:
-    question, located = operation.question, crashed.located
-    is_users = crashed.event.mark != 0
-    place = located.place if is_users else crash.spot.place
-    inside = "" if is_users else spot_text(crash.inside)
-    fix, result = _fix_of_crash(operation, crashed) if is_users else (None, "")
-    why, advice = refusal
-    return ExplainedCrash(
-        place, text_at(place), crash.error, str(question), why, question.dialect.name,
-        "" if fix else advice, inside, fix, result,
-    )  # fmt: skip
-
-
-def _fix_of_crash(operation: Operation, crashed: CrashedOperation) -> tuple[Fix | None, str]:
-    """The first way to write the operation that its dialect accepts."""
-    hook = find_hook(event_framework(crashed.event))
-    place = crashed.located.place
-    if hook is None:
-        return None, ""
-    for text, question, does in instead_of(operation.question, crashed.located, hook):
-        try:
-            decision = answer(question)
-        except CastwiseError:
-            continue
-        fix = Fix(place, text, does, decision.result, crashed.event.mark)
-        if decision.has_kernel and applies([fix]):
-            return fix, str(decision.result)
-    return None, ""
-
-
-def _operation_text(crashed: CrashedOperation) -> str:
-    """An operation without a rule, with the dtypes of its operands."""
-    event, symbol = crashed.event, crashed.located.site.name
-    words = [_operand_text(operand) for operand in event.operands]
-    if event.call is None:
-        return f" {symbol} ".join(words) if len(words) > 1 else f"{symbol}{words[0]}"
-    named = event.call.keywords
-    free = len(words) - len(named)
-    given = [*words[:free], *(f"{n}={w}" for n, w in zip(named, words[free:], strict=True))]
-    return f"{event.call.name}({', '.join(given)})"
-
-
-def _operand_text(operand: SeenOperand | None) -> str:
-    if operand is None:
-        return "..."
-    if isinstance(operand, SeenList):
-        return f"[{', '.join(map(_operand_text, operand.elements))}]"
-    if isinstance(operand, SeenArray):
-        shape = ",".join(map(str, operand.shape or ()))
-        return f"{operand.dtype or 'an unknown dtype'}[{shape}]"
-    return operand.kind if operand.low is None else str(operand.low)
-
-
-@dataclass(frozen=True, slots=True)
-class Sections:
-    """What ended the program, and what it does that no single operation shows."""
-
-    crashes: tuple[ExplainedCrash, ...] = ()
-    autocasts: Autocasts = field(default_factory=Autocasts)
-    retraces: tuple[Retrace, ...] = ()
-    sixteen_bits: SixteenBits = field(default_factory=SixteenBits)
-    compared: ComparedFunctions | None = None  # None: compiled functions ran as they are
-
-
-def make_sections(steps: Sequence[Step], seen: Seen) -> Sections:
-    """The sections of what was seen."""
-    return Sections(
-        crashes_in(seen),
-        autocasts_in(seen),
-        retraces_in(seen),
-        sixteen_bits_in(steps, seen),
-        compared_in(seen),
-    )
+def _spot_text(spot: CodeSpot | None) -> str:
+    """A line of a library, in its file relative to the parent of its package."""
+    assert spot is not None  # only events in backward have no spot
+    _, found, inside = spot.file.replace(os.sep, "/").rpartition("-packages/")
+    return f"{inside if found else os.path.basename(spot.file)}:{spot.line}"
 
 
 # The values that a program lost, by line.
+
 
 # What is done with a result that is meant to wrap, as in a hash: `(x * 31 + y) & mask`.
 _CUTTING = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift, ast.Mod)
@@ -795,52 +758,41 @@ def lost_values(seen: Seen) -> tuple[LostValues, ...]:
     found: dict[object, LostValues] = {}
     for loss in seen.losses:
         place = seen.sites[loss.mark].place
-        if not _is_cut(place):
-            _add_loss(found, loss, place)
+        if _is_cut(place):
+            continue
+        key = place, loss.what, loss.how
+        old = found.get(key)
+        found[key] = LostValues(
+            place,
+            loss.what,
+            loss.how,
+            loss.count + (old.count if old else 0),
+            loss.lost + (old.lost if old else 0),
+            loss.elements + (old.elements if old else 0),
+            loss.example,
+        )
     return tuple(sorted(found.values(), key=lambda lost: lost.place))
-
-
-def _add_loss(found: dict[object, LostValues], loss: SeenLoss, place: SourcePlace) -> None:
-    key = place, loss.what, loss.how
-    old = found.get(key)
-    new = LostValues(place, loss.what, loss.how, loss.count, loss.lost, loss.elements, loss.example)
-    if old is not None:
-        new = replace(old, count=old.count + new.count, lost=old.lost + new.lost,
-                      elements=old.elements + new.elements)  # fmt: skip
-    found[key] = new
 
 
 def _is_cut(place: SourcePlace) -> bool:
     """Whether the expression around a place cuts its result with a bit operation or `%`."""
-    here = _span(place.line, place.column - 1, place.end_line, place.end_column - 1)
-    return any(
-        _is_inside(here, other) for other in _cuts_in("".join(linecache.getlines(place.file)))
-    )
+    here = (place.line, place.column - 1), (place.end_line, place.end_column - 1)
+    around = _cuts_in("".join(linecache.getlines(place.file)))
+    return any(here != cut and cut[0] <= here[0] and here[1] <= cut[1] for cut in around)
 
 
 _Span = tuple[tuple[int, int], tuple[int, int]]
 
 
-def _span(line: int, column: int, end_line: int, end_column: int) -> _Span:
-    return (line, column), (end_line, end_column)
-
-
-def _is_inside(one: _Span, other: _Span) -> bool:
-    return one != other and other[0] <= one[0] and one[1] <= other[1]
-
-
 @functools.lru_cache(maxsize=64)
 def _cuts_in(source: str) -> tuple[_Span, ...]:
+    """The expressions of a source that cut their result."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
         return ()
-    return tuple(_spans(ast.walk(tree)))
-
-
-def _spans(nodes: Iterable[ast.AST]) -> Iterable[_Span]:
-    for node in nodes:
-        if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, _CUTTING):
-            yield _span(
-                node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
-            )
+    return tuple(
+        ((node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0))
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, _CUTTING)
+    )
