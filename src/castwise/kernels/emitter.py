@@ -25,6 +25,7 @@ from castwise.kernels.program import (
     FLOAT64,
     INT32,
     NARROW,
+    UNSIGNED,
     WIDEN,
     NotLoweredError,
     Value,
@@ -34,7 +35,6 @@ from castwise.kernels.program import (
 )
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DTYPES, DType
-from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.operands import Scalar, held_value
 
 _ARE_LOWERED = frozenset(
@@ -96,8 +96,8 @@ class Emitter:
 
     def dtype_of(self, array: Any) -> DType:
         """The dtype that a value stands for."""
-        held: DType = array.dtype
-        return held
+        found: DType = array.dtype
+        return found
 
     def native(self, dtype: DType) -> DType:
         """The dtype itself."""
@@ -128,18 +128,18 @@ class Emitter:
     def cast(self, array: Value, target: DType) -> Value:
         """A value in another dtype."""
         self.native(target)
-        held = array.dtype
-        if held is target:
+        dtype = array.dtype
+        if dtype is target:
             return array
         if target in self.traits.own_casts:
             raise NotLoweredError(f"a cast to {target}")
         if array.is_known:
             return self.number(array.number, target)
-        found = array if held in COMPUTED else self._widened(array)
+        found = array if dtype in COMPUTED else self._widened(array)
         if found.dtype is not target:
             narrows = target not in COMPUTED
             found = self._narrowed(found, target) if narrows else self._converted(found, target)
-        found.cast_from = array.cast_from or held
+        found.cast_from = array.cast_from or dtype
         return found
 
     def _converted(self, value: Value, target: DType) -> Value:
@@ -153,19 +153,19 @@ class Emitter:
 
     def _widened(self, value: Value) -> Value:
         """A value of a small dtype, in one that steps compute in."""
-        held = value.dtype
+        dtype = value.dtype
         if value.wide is not None:
             return value.wide
-        if held in self.traits.converts:
-            bits = value.standing_for(stored_as(held))
-            return step(WIDEN, FLOAT32, bits, detail=held.name)
-        if held.kind == "float":
-            return ops.to_float32(value, held)
-        number = step(CONVERT, INT32, value.standing_for(stored_as(held)))
-        low = step("and", INT32, number, known((1 << held.bits) - 1, INT32))
-        if not held.is_signed:
+        if dtype in self.traits.converts:
+            bits = value.standing_for(stored_as(dtype))
+            return step(WIDEN, FLOAT32, bits, detail=dtype.name)
+        if dtype.kind == "float":
+            return ops.to_float32(value, dtype)
+        number = step(CONVERT, INT32, value.standing_for(stored_as(dtype)))
+        low = step("and", INT32, number, known((1 << dtype.bits) - 1, INT32))
+        if not dtype.is_signed:
             return low
-        sign = known(1 << (held.bits - 1), INT32)
+        sign = known(1 << (dtype.bits - 1), INT32)
         return step("sub", INT32, step("xor", INT32, low, sign), sign)
 
     def _narrowed(self, value: Value, target: DType) -> Value:
@@ -206,18 +206,18 @@ class Emitter:
         found = written_op(op, dtype, notices_errors=self.traits.notices_errors)
         return found and functools.partial(_of_one_dtype, found, op, dtype)
 
-    def _chosen(self, held: DType, condition: Value, x: Value, y: Value) -> Value:
+    def _chosen(self, dtype: DType, condition: Value, x: Value, y: Value) -> Value:
         bits = [self._bits(value) for value in (x, y)]
-        return choose(stored_as(held), condition, *bits).standing_for(held)
+        return choose(stored_as(dtype), condition, *bits).standing_for(dtype)
 
     def _bits(self, value: Value) -> Value:
         """A value as it is stored, also if it is a known number of a small dtype."""
-        held = value.dtype
-        if held in COMPUTED:
+        dtype = value.dtype
+        if dtype in COMPUTED:
             return value
         if value.is_known:
-            raise NotLoweredError(f"a known number of {held}")
-        return value.standing_for(stored_as(held))
+            raise NotLoweredError(f"a known number of {dtype}")
+        return value.standing_for(stored_as(dtype))
 
     def alarm(self, condition: Value) -> None:
         """Leaves elements for which a condition holds to the plain path."""
@@ -225,9 +225,9 @@ class Emitter:
             condition.writer.alarm(condition)
 
 
-def _of_one_dtype(written: Callable[..., Value], op: str, held: DType, *values: Value) -> Value:
+def _of_one_dtype(written: Callable[..., Value], op: str, dtype: DType, *values: Value) -> Value:
     """The steps of an op on values of its dtype; a library would cast others by its own rules."""
-    if any(value.dtype is not held for value in values):
+    if any(value.dtype is not dtype for value in values):
         raise NotLoweredError(f"{op} of several dtypes")
     if op in _OF_SIGNS and any(map(_was_small, values)):
         raise NotLoweredError(f"{op} of small floats")
@@ -236,8 +236,8 @@ def _of_one_dtype(written: Callable[..., Value], op: str, held: DType, *values: 
 
 def _was_small(value: Value) -> bool:
     """Whether it was a small float before casts."""
-    held = value.cast_from
-    return held is not None and held.kind == "float" and held not in COMPUTED
+    dtype = value.cast_from
+    return dtype is not None and dtype.kind == "float" and dtype not in COMPUTED
 
 
 def _was_integer(value: Value) -> bool:
@@ -252,26 +252,26 @@ class Careful(Emitter):
         """A float, or a zero of the same sign if its exponent is that of subnormals."""
         if array.is_known or _was_integer(array):
             return array
-        bits, held = _as_bits(array), array.dtype
-        exponent = known(((1 << held.exponent_bits) - 1) << held.mantissa_bits, bits.dtype)
+        bits, dtype = _as_bits(array), array.dtype
+        exponent = known(((1 << dtype.exponent_bits) - 1) << dtype.mantissa_bits, bits.dtype)
         zero = known(0, bits.dtype)
         is_tiny = step("eq", BOOL, step("and", bits.dtype, bits, exponent), zero)
-        sign = step("and", bits.dtype, bits, known(1 << (held.bits - 1), bits.dtype))
+        sign = step("and", bits.dtype, bits, known(1 << (dtype.bits - 1), bits.dtype))
         found = choose(bits.dtype, is_tiny, sign, bits)
-        return found.standing_for(held) if held not in COMPUTED else step(BITS, held, found)
+        return found.standing_for(dtype) if dtype not in COMPUTED else step(BITS, dtype, found)
 
 
 class Hopeful(Emitter):
     """An emitter that sounds the alarm where it finds a subnormal float, if a dialect flushes them.
     That takes fewer steps than flushing, and there hardly ever is one."""
 
-    def finder_below(self, held: DType, limit: float) -> Callable[[Value], bool]:
+    def finder_below(self, dtype: DType, limit: float) -> Callable[[Value], bool]:
         """A function that sounds the alarm for a float that is small and not zero.
 
         Doubling the bits drops the sign. Subtracting one then makes zero the largest of all.
         """
-        exponent = int(math.log2(limit)) + held.bias
-        end = (exponent << (held.mantissa_bits + 1)) - 1
+        exponent = int(math.log2(limit)) + dtype.bias
+        end = (exponent << (dtype.mantissa_bits + 1)) - 1
 
         def sound(value: Value) -> bool:
             if not (value.is_known or _was_integer(value)):
@@ -288,7 +288,7 @@ class ByProcessor(Emitter):
     """An emitter that leaves it to the processor to take subnormal floats for zeros, if a dialect
     does. It costs nothing, and is right for ops whose operands and results are all flushed."""
 
-    def finder_below(self, held: DType, limit: float) -> Callable[[Value], bool]:
+    def finder_below(self, dtype: DType, limit: float) -> Callable[[Value], bool]:
         """A function that lets the processor flush."""
 
         def noted(value: Value) -> bool:
@@ -312,17 +312,17 @@ class ByProcessor(Emitter):
 
 def _as_bits(value: Value) -> Value:
     """The bits of a float."""
-    bits = dtype_named(f"uint{value.dtype.bits}")
+    bits = UNSIGNED[value.dtype.bits]
     return step(BITS, bits, value) if value.dtype in COMPUTED else value.standing_for(bits)
 
 
-def _wrapped(value: int | float, held: DType) -> int:
+def _wrapped(value: int | float, dtype: DType) -> int:
     """An integer modulo the width of a dtype; of a float only one that is in range."""
     is_float = isinstance(value, float)
-    if is_float and not (math.isfinite(value) and held.min <= int(value) <= held.max):
+    if is_float and not (math.isfinite(value) and dtype.min <= int(value) <= dtype.max):
         raise NotLoweredError("a float that is out of range")
-    low = int(value) & ((1 << held.bits) - 1)
-    return low - (1 << held.bits) if low > held.max else low
+    low = int(value) & ((1 << dtype.bits) - 1)
+    return low - (1 << dtype.bits) if low > dtype.max else low
 
 
 @functools.lru_cache(maxsize=64)

@@ -62,78 +62,73 @@ class Text:
         """Begins a block."""
         self.lines.append(f"{name}:")
 
-    def call(self, result: str, name: str, held: str, arguments: Sequence[str]) -> str:
+    def call(self, result: str, name: str, given: str, arguments: Sequence[str]) -> str:
         """Calls one of LLVM's own functions, whose arguments have one type."""
-        self.needs.add(f"declare {result} @{name}({', '.join([held] * len(arguments))})")
-        given = ", ".join([f"{held} {argument}" for argument in arguments])
-        return self.add(f"call {result} @{name}({given})")
+        self.needs.add(f"declare {result} @{name}({', '.join([given] * len(arguments))})")
+        typed = ", ".join([f"{given} {argument}" for argument in arguments])
+        return self.add(f"call {result} @{name}({typed})")
 
 
-def value_type(held: DType) -> str:
+def value_type(dtype: DType) -> str:
     """The type of a value."""
-    return _FLOATS[held.bits] if held.kind == "float" else f"i{held.bits}"
+    return _FLOATS[dtype.bits] if dtype.kind == "float" else f"i{dtype.bits}"
 
 
-def stored_type(held: DType) -> str:
+def _stored_type(dtype: DType) -> str:
     """The type of an element in memory."""
-    return "i8" if held is BOOL else value_type(stored_as(held))
-
-
-def constant_text(step: Step) -> str:
-    """A number as LLVM reads it: floats as the bits of a double."""
-    number = step.number
-    if step.dtype.kind != "float":
-        return str(int(number))
-    return f"0x{struct.pack('>d', float(number)).hex().upper()}"
+    return "i8" if dtype is BOOL else value_type(stored_as(dtype))
 
 
 def instruction(text: Text, step: Step, sources: Sequence[DType], given: Sequence[str]) -> str:
     """Adds a step with arguments of these dtypes and names, and gives the name of its result."""
-    held, does = step.dtype, step.does
+    dtype, does = step.dtype, step.does
     if does == CONSTANT:
-        return constant_text(step)
+        if dtype.kind != "float":
+            return str(int(step.number))
+        # LLVM reads a float as the bits of a double.
+        return f"0x{struct.pack('>d', float(step.number)).hex().upper()}"
     if does in COMPARE:
         return _compared(text, does, sources[0], given)
     if does in _OTHERS:
-        return _OTHERS[does](text, held, sources, given)
+        return _OTHERS[does](text, dtype, sources, given)
     if does in _UNARY:
-        kind = value_type(held)
-        return text.call(kind, f"llvm.{_UNARY[does]}.f{held.bits}", kind, given)
-    return text.add(f"{_arithmetic(does, held)} {value_type(held)} {', '.join(given)}")
+        kind = value_type(dtype)
+        return text.call(kind, f"llvm.{_UNARY[does]}.f{dtype.bits}", kind, given)
+    return text.add(f"{_arithmetic(does, dtype)} {value_type(dtype)} {', '.join(given)}")
 
 
-def _arithmetic(does: str, held: DType) -> str:
-    if held.kind == "float":
+def _arithmetic(does: str, dtype: DType) -> str:
+    if dtype.kind == "float":
         return f"f{does}"
     if does in _BY_SIGN:
-        return f"{'s' if held.is_signed else 'u'}{_BY_SIGN[does]}"
+        return f"{'s' if dtype.is_signed else 'u'}{_BY_SIGN[does]}"
     if does == "shr":
-        return "ashr" if held.is_signed else "lshr"
+        return "ashr" if dtype.is_signed else "lshr"
     return does
 
 
-def _compared(text: Text, does: str, held: DType, given: Sequence[str]) -> str:
-    if held.kind == "float":
+def _compared(text: Text, does: str, dtype: DType, given: Sequence[str]) -> str:
+    if dtype.kind == "float":
         word, compare = ("une" if does == "ne" else f"o{does}"), "fcmp"
     else:
-        sign = "" if does in ("eq", "ne") else "s" if held.is_signed else "u"
+        sign = "" if does in ("eq", "ne") else "s" if dtype.is_signed else "u"
         word, compare = f"{sign}{does}", "icmp"
-    return text.add(f"{compare} {word} {value_type(held)} {', '.join(given)}")
+    return text.add(f"{compare} {word} {value_type(dtype)} {', '.join(given)}")
 
 
-def _selected(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    kind = value_type(held)
+def _selected(text: Text, dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+    kind = value_type(dtype)
     return text.add(f"select i1 {given[0]}, {kind} {given[1]}, {kind} {given[2]}")
 
 
-def _bits(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    if value_type(sources[0]) == value_type(held):
+def _bits(text: Text, dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+    if value_type(sources[0]) == value_type(dtype):
         return given[0]
-    return text.add(f"bitcast {value_type(sources[0])} {given[0]} to {value_type(held)}")
+    return text.add(f"bitcast {value_type(sources[0])} {given[0]} to {value_type(dtype)}")
 
 
-def _negated(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    return text.add(f"fneg {value_type(held)} {given[0]}")
+def _negated(text: Text, dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+    return text.add(f"fneg {value_type(dtype)} {given[0]}")
 
 
 def _extreme(does: str) -> Callable[..., str]:
@@ -144,41 +139,41 @@ def _extreme(does: str) -> Callable[..., str]:
     """
     order = "ogt" if does == "maximum" else "olt"
 
-    def added(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-        kind, (one, other) = value_type(held), given
-        if held.kind == "float":
+    def added(text: Text, dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+        kind, (one, other) = value_type(dtype), given
+        if dtype.kind == "float":
             is_one = text.add(f"fcmp {order} {kind} {one}, {other}")
             found = text.add(f"select i1 {is_one}, {kind} {one}, {kind} {other}")
             is_nan = text.add(f"fcmp uno {kind} {one}, {one}")
             return text.add(f"select i1 {is_nan}, {kind} {one}, {kind} {found}")
-        name = f"llvm.{'s' if held.is_signed else 'u'}{does[:3]}.i{held.bits}"
+        name = f"llvm.{'s' if dtype.is_signed else 'u'}{does[:3]}.i{dtype.bits}"
         return text.call(kind, name, kind, given)
 
     return added
 
 
-def _widened(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+def _widened(text: Text, dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
     half = text.add(f"bitcast i16 {given[0]} to half")
-    return text.add(f"fpext half {half} to {value_type(held)}")
+    return text.add(f"fpext half {half} to {value_type(dtype)}")
 
 
-def _narrowed(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+def _narrowed(text: Text, dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
     half = text.add(f"fptrunc {value_type(sources[0])} {given[0]} to half")
     return text.add(f"bitcast half {half} to i16")
 
 
-def _converted(text: Text, held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    source, target = value_type(sources[0]), value_type(held)
-    if held.kind == sources[0].kind == "float":
-        word = "fpext" if held.bits > sources[0].bits else "fptrunc"
-    elif held.kind == "float":
+def _converted(text: Text, dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+    source, target = value_type(sources[0]), value_type(dtype)
+    if dtype.kind == sources[0].kind == "float":
+        word = "fpext" if dtype.bits > sources[0].bits else "fptrunc"
+    elif dtype.kind == "float":
         word = "sitofp" if sources[0].is_signed and sources[0] is not BOOL else "uitofp"
     elif sources[0].kind == "float":
-        name = f"llvm.fpto{'s' if held.is_signed else 'u'}i.sat.i{held.bits}.f{sources[0].bits}"
+        name = f"llvm.fpto{'s' if dtype.is_signed else 'u'}i.sat.i{dtype.bits}.f{sources[0].bits}"
         return text.call(target, name, source, given)
-    elif held.bits == sources[0].bits:
+    elif dtype.bits == sources[0].bits:
         return given[0]
-    elif held.bits < sources[0].bits:
+    elif dtype.bits < sources[0].bits:
         word = "trunc"
     else:
         word = "sext" if sources[0].is_signed and sources[0] is not BOOL else "zext"
@@ -210,7 +205,7 @@ KNOWN_ON = frozenset(_ERRORS)
 _X86 = "declare void @llvm.x86.sse.{}(ptr)"
 
 
-class FloatState:
+class _FloatState:
     """Adds the instructions that a function begins and ends with."""
 
     def __init__(self, text: Text, architecture: str, *, notices: bool, flushes: bool) -> None:
@@ -223,17 +218,17 @@ class FloatState:
         text = self._text
         if not self._is_arm:
             text.do("%state = alloca i32", "%before = alloca i32")
-            held = self._x86_state()
-            text.do(f"store i32 {held}, ptr %before")
-            cleared = text.add(f"and i32 {held}, -64")
+            state = self._x86_state()
+            text.do(f"store i32 {state}, ptr %before")
+            cleared = text.add(f"and i32 {state}, -64")
             self._set_x86(text.add(f"or i32 {cleared}, {self._mode}"))
             return
         text.do('call void asm sideeffect "msr fpsr, $0", "r,~{memory}"(i64 0)')
         if self._mode:
             text.do("%before = alloca i64")
-            held = text.add('call i64 asm sideeffect "mrs $0, fpcr", "=r,~{memory}"()')
-            text.do(f"store i64 {held}, ptr %before")
-            self._set_arm(text.add(f"or i64 {held}, {self._mode}"))
+            state = text.add('call i64 asm sideeffect "mrs $0, fpcr", "=r,~{memory}"()')
+            text.do(f"store i64 {state}, ptr %before")
+            self._set_arm(text.add(f"or i64 {state}, {self._mode}"))
 
     def end(self) -> str:
         """Reads the flags, restores the mode, and gives whether there was a flag."""
@@ -315,7 +310,7 @@ class _Kernel:
             bases.append(text.add(f"getelementptr i8, ptr {array}, i64 {self._given(start)}"))
             self.strides.append([self._given(start + 1 + d) for d in range(self.rank)])
         if program.notices_float_errors or program.flushes:
-            state = FloatState(
+            state = _FloatState(
                 text, self.processor.architecture,
                 notices=program.notices_float_errors, flushes=program.flushes,
             )  # fmt: skip
@@ -337,11 +332,11 @@ class _Kernel:
             # As many elements as a vector of the result has. LLVM itself may choose the number of
             # the narrowest operand, and then stores go back and forth between lines of the cache,
             # which takes up to three times as long (int64 + int8 on a Neoverse N1).
-            width = self.processor.vector // max(held.itemsize for held in self.program.results)
+            width = self.processor.vector // max(dtype.itemsize for dtype in self.program.results)
             hints.append(f'!"llvm.loop.vectorize.width", i32 {width}')
-        listed = "".join(f", !{n}" for n in range(2, 2 + len(hints)))
-        told = [f"!{n} = !{{{hint}}}" for n, hint in enumerate(hints, 2)]
-        return ["!0 = distinct !{}", f"!1 = distinct !{{!1{listed}}}", *told]
+        numbers = "".join(f", !{n}" for n in range(2, 2 + len(hints)))
+        entries = [f"!{n} = !{{{hint}}}" for n, hint in enumerate(hints, 2)]
+        return ["!0 = distinct !{}", f"!1 = distinct !{{!1{numbers}}}", *entries]
 
     def _given(self, number: int) -> str:
         place = self.text.add(f"getelementptr i64, ptr %given, i64 {number}")
@@ -377,12 +372,12 @@ class _Kernel:
             return base
         if self.steps[n] == ANY:
             return self._moved(n, self.rank - 1, base, at)
-        return self.text.add(f"getelementptr {stored_type(self.arrays[n])}, ptr {base}, i64 {at}")
+        return self.text.add(f"getelementptr {_stored_type(self.arrays[n])}, ptr {base}, i64 {at}")
 
     def _loaded(self, n: int, place: str) -> str:
-        held = self.arrays[n]
-        found = self.text.add(f"load {stored_type(held)}, ptr {place}{_ACCESS}")
-        return self.text.add(f"icmp ne i8 {found}, 0") if held is BOOL else found
+        dtype = self.arrays[n]
+        found = self.text.add(f"load {_stored_type(dtype)}, ptr {place}{_ACCESS}")
+        return self.text.add(f"icmp ne i8 {found}, 0") if dtype is BOOL else found
 
     def _loaded_before(self, bases: list[str]) -> dict[int, str]:
         """The operands that are the same along the last dimension."""
@@ -412,10 +407,10 @@ class _Kernel:
             self._store(n, names[number], self._place(n, bases[n], at))
 
     def _store(self, n: int, value: str, place: str) -> None:
-        held = self.arrays[n]
-        if held is BOOL:
+        dtype = self.arrays[n]
+        if dtype is BOOL:
             value = self.text.add(f"zext i1 {value} to i8")
-        self.text.do(f"store {stored_type(held)} {value}, ptr {place}{_ACCESS}")
+        self.text.do(f"store {_stored_type(dtype)} {value}, ptr {place}{_ACCESS}")
 
     def _sound(self, condition: str) -> None:
         """Remembers an alarm, if a condition holds."""
@@ -427,7 +422,7 @@ _numbers = itertools.count()
 _lock = fork_safe(threading.Lock())  # LLVM's contexts are not for several threads
 
 
-class Host:
+class _Host:
     """This processor, as LLVM sees it."""
 
     def __init__(self) -> None:
@@ -457,9 +452,9 @@ class Host:
 
 
 @functools.cache
-def host() -> Host:
+def host() -> _Host:
     """This processor."""
-    return Host()
+    return _Host()
 
 
 def compiled(text: str) -> bytes:

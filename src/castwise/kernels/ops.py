@@ -17,20 +17,21 @@ from castwise.kernels.program import (
     FLOAT32,
     FLOAT64,
     SELECT,
+    SIGNED,
     UINT32,
+    UNSIGNED,
     NotLoweredError,
     Value,
     known,
     step,
     stored_as,
 )
-from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.dtypes import DType
 
 Written = Callable[..., Value]
-_ONE_OF_BITS = {32: dtype("int32"), 64: dtype("int64")}
 
 
-def written_op(op: str, held: DType, *, notices_errors: bool) -> Written | None:
+def written_op(op: str, dtype: DType, *, notices_errors: bool) -> Written | None:
     """A function that writes the steps of an op in a dtype that steps compute in; None if the op
     must be computed in a wider dtype.
 
@@ -38,196 +39,204 @@ def written_op(op: str, held: DType, *, notices_errors: bool) -> Written | None:
     """
     if op in COMPARE:
         return lambda x, y: step(op, BOOL, x, y)
-    if op in _OF_WHOLE and held.kind == "int":
-        return partial(_OF_WHOLE[op], held, notices_errors)
-    found = _BY_KIND[held.kind].get(op) or _EVERYWHERE.get(op)
+    if op in _OF_WHOLE and dtype.kind == "int":
+        return partial(_OF_WHOLE[op], dtype, notices_errors)
+    found = _BY_KIND[dtype.kind].get(op) or _EVERYWHERE.get(op)
     if found is not None:
-        return partial(found, held)
-    if held.kind == "bool" and op in _BY_KIND["int"]:
+        return partial(found, dtype)
+    if dtype.kind == "bool" and op in _BY_KIND["int"]:
         return None
     raise NotLoweredError(op)
 
 
-def _plain(does: str, held: DType, x: Value, y: Value) -> Value:
-    return step(does, held, x, y)
+def _plain(does: str, dtype: DType, x: Value, y: Value) -> Value:
+    return step(does, dtype, x, y)
 
 
-def _one(does: str, held: DType, x: Value) -> Value:
-    return step(does, held, x)
+def _one(does: str, dtype: DType, x: Value) -> Value:
+    return step(does, dtype, x)
 
 
-def _same(held: DType, x: Value) -> Value:
+def _same(dtype: DType, x: Value) -> Value:
     return x
 
 
-def choose(held: DType, condition: Value, x: Value, y: Value) -> Value:
+def choose(dtype: DType, condition: Value, x: Value, y: Value) -> Value:
     """x where the condition holds, y elsewhere."""
-    return step(SELECT, held, condition, x, y)
+    return step(SELECT, dtype, condition, x, y)
 
 
-def truth(held: DType, x: Value) -> Value:
+def truth(dtype: DType, x: Value) -> Value:
     """Whether a number is not zero."""
-    return x if held is BOOL else step("ne", BOOL, x, known(0, held))
+    return x if dtype is BOOL else step("ne", BOOL, x, known(0, dtype))
 
 
 def _negated(x: Value) -> Value:
     return step("xor", BOOL, x, known(True, BOOL))
 
 
-def _logical(does: str, held: DType, x: Value, y: Value) -> Value:
-    return step(does, BOOL, truth(held, x), truth(held, y))
+def _logical(does: str, dtype: DType, x: Value, y: Value) -> Value:
+    return step(does, BOOL, truth(dtype, x), truth(dtype, y))
 
 
-def _logical_not(held: DType, x: Value) -> Value:
-    return _negated(truth(held, x))
+def _logical_not(dtype: DType, x: Value) -> Value:
+    return _negated(truth(dtype, x))
 
 
-def _square(held: DType, x: Value) -> Value:
-    return step("mul", held, x, x)
+def _square(dtype: DType, x: Value) -> Value:
+    return step("mul", dtype, x, x)
 
 
-def _reversed(held: DType, x: Value, y: Value) -> Value:
-    return step("sub", held, y, x)
+def _reversed(dtype: DType, x: Value, y: Value) -> Value:
+    return step("sub", dtype, y, x)
 
 
-def _clamp(held: DType, x: Value, *bounds: Value) -> Value:
+def _clamp(dtype: DType, x: Value, *bounds: Value) -> Value:
     for does, bound in zip(("maximum", "minimum"), bounds, strict=False):
-        x = step(does, held, x, bound)
+        x = step(does, dtype, x, bound)
     return x
 
 
-def _relu(held: DType, x: Value) -> Value:
-    return step("maximum", held, x, known(0, held))
+def _relu(dtype: DType, x: Value) -> Value:
+    return step("maximum", dtype, x, known(0, dtype))
 
 
-def _never(held: DType, x: Value) -> Value:
+def _never(dtype: DType, x: Value) -> Value:
     """False, for integers; NaN is the only number that differs from itself."""
     return step("ne", BOOL, x, x)
 
 
-def _always(held: DType, x: Value) -> Value:
+def _always(dtype: DType, x: Value) -> Value:
     return step("eq", BOOL, x, x)
 
 
 # Integers.
 
 
-def _negative(held: DType, x: Value) -> Value:
-    return step("sub", held, known(0, held), x)
+def _negative(dtype: DType, x: Value) -> Value:
+    return step("sub", dtype, known(0, dtype), x)
 
 
-def _below_zero(held: DType, x: Value) -> Value:
-    return step("lt", BOOL, x, known(0, held))
+def _below_zero(dtype: DType, x: Value) -> Value:
+    return step("lt", BOOL, x, known(0, dtype))
 
 
-def _size(held: DType, x: Value) -> Value:
-    if not held.is_signed:
+def _size(dtype: DType, x: Value) -> Value:
+    if not dtype.is_signed:
         return x
-    return choose(held, _below_zero(held, x), _negative(held, x), x)
+    return choose(dtype, _below_zero(dtype, x), _negative(dtype, x), x)
 
 
-def _sign(held: DType, x: Value) -> Value:
-    above = choose(held, step("gt", BOOL, x, known(0, held)), known(1, held), known(0, held))
-    return choose(held, _below_zero(held, x), known(-1, held), above) if held.is_signed else above
+def _sign(dtype: DType, x: Value) -> Value:
+    above = choose(dtype, step("gt", BOOL, x, known(0, dtype)), known(1, dtype), known(0, dtype))
+    if not dtype.is_signed:
+        return above
+    return choose(dtype, _below_zero(dtype, x), known(-1, dtype), above)
 
 
-def _flipped(held: DType, x: Value) -> Value:
-    ones = -1 if held.is_signed else int(held.max)
-    return step("xor", held, x, known(ones, held))
+def _flipped(dtype: DType, x: Value) -> Value:
+    ones = -1 if dtype.is_signed else int(dtype.max)
+    return step("xor", dtype, x, known(ones, dtype))
 
 
-def _shifted(does: str, held: DType, x: Value, y: Value) -> Value:
+def _shifted(does: str, dtype: DType, x: Value, y: Value) -> Value:
     """A shift; by a negative number, or by the width or more, it shifts all bits out."""
-    unsigned = dtype(f"uint{held.bits}")
-    count = step(BITS, unsigned, y) if held.is_signed else y
-    is_near = step("lt", BOOL, count, known(held.bits, unsigned))
+    unsigned = UNSIGNED[dtype.bits]
+    count = step(BITS, unsigned, y) if dtype.is_signed else y
+    is_near = step("lt", BOOL, count, known(dtype.bits, unsigned))
     near = choose(unsigned, is_near, count, known(0, unsigned))
-    shifted = step(does, held, x, step(BITS, held, near) if held.is_signed else near)
-    gone = known(0, held)
-    if does == "shr" and held.is_signed:
-        gone = choose(held, _below_zero(held, x), known(-1, held), known(0, held))
-    return choose(held, is_near, shifted, gone)
+    shifted = step(does, dtype, x, step(BITS, dtype, near) if dtype.is_signed else near)
+    gone = known(0, dtype)
+    if does == "shr" and dtype.is_signed:
+        gone = choose(dtype, _below_zero(dtype, x), known(-1, dtype), known(0, dtype))
+    return choose(dtype, is_near, shifted, gone)
 
 
-def _divisor(held: DType, x: Value, y: Value, notices_errors: bool) -> tuple[Value, Value, Value]:
+def _divisor(dtype: DType, x: Value, y: Value, notices_errors: bool) -> tuple[Value, Value, Value]:
     """A divisor without 0 and -1, which processors may trap on, and where it was 0 or -1."""
-    is_zero = step("eq", BOOL, y, known(0, held))
-    is_minus = step("eq", BOOL, y, known(-1, held)) if held.is_signed else is_zero
+    is_zero = step("eq", BOOL, y, known(0, dtype))
+    is_minus = step("eq", BOOL, y, known(-1, dtype)) if dtype.is_signed else is_zero
     if notices_errors and y.writer:
         y.writer.alarm(is_zero)
-        if held.is_signed:
-            is_least = step("eq", BOOL, x, known(int(held.min), held))
+        if dtype.is_signed:
+            is_least = step("eq", BOOL, x, known(int(dtype.min), dtype))
             y.writer.alarm(step("and", BOOL, is_minus, is_least))
     is_odd = step("or", BOOL, is_zero, is_minus)
-    return choose(held, is_odd, known(1, held), y), is_zero, is_minus
+    return choose(dtype, is_odd, known(1, dtype), y), is_zero, is_minus
 
 
-def _floor_divide(held: DType, notices_errors: bool, x: Value, y: Value) -> Value:
+def _is_cut(dtype: DType, rest: Value, divisor: Value) -> Value:
+    """Whether a quotient that was cut towards zero is above the rounded one: there is a rest, and
+    its sign is not that of the divisor."""
+    is_inexact = step("ne", BOOL, rest, known(0, dtype))
+    signs_differ = step("ne", BOOL, _below_zero(dtype, rest), _below_zero(dtype, divisor))
+    return step("and", BOOL, is_inexact, signs_differ)
+
+
+def _floor_divide(dtype: DType, notices_errors: bool, x: Value, y: Value) -> Value:
     """The quotient rounded down; 0 for a divisor of 0."""
-    safe, is_zero, is_minus = _divisor(held, x, y, notices_errors)
-    found = step("idiv", held, x, safe)
-    if held.is_signed:
-        rest = step("irem", held, x, safe)
-        is_cut = step("and", BOOL, step("ne", BOOL, rest, known(0, held)),
-                      step("ne", BOOL, _below_zero(held, rest), _below_zero(held, y)))  # fmt: skip
-        found = choose(held, is_cut, step("sub", held, found, known(1, held)), found)
-        found = choose(held, is_minus, _negative(held, x), found)
-    return choose(held, is_zero, known(0, held), found)
+    safe, is_zero, is_minus = _divisor(dtype, x, y, notices_errors)
+    found = step("idiv", dtype, x, safe)
+    if dtype.is_signed:
+        rest = step("irem", dtype, x, safe)
+        found = choose(
+            dtype, _is_cut(dtype, rest, y), step("sub", dtype, found, known(1, dtype)), found
+        )
+        found = choose(dtype, is_minus, _negative(dtype, x), found)
+    return choose(dtype, is_zero, known(0, dtype), found)
 
 
-def _remainder(held: DType, notices_errors: bool, x: Value, y: Value) -> Value:
+def _remainder(dtype: DType, notices_errors: bool, x: Value, y: Value) -> Value:
     """The remainder with the sign of the divisor; 0 for a divisor of 0."""
-    rest = _fmod(held, notices_errors, x, y)
-    if not held.is_signed:
+    rest = _fmod(dtype, notices_errors, x, y)
+    if not dtype.is_signed:
         return rest
-    is_other = step("and", BOOL, step("ne", BOOL, rest, known(0, held)),
-                    step("ne", BOOL, _below_zero(held, rest), _below_zero(held, y)))  # fmt: skip
-    return choose(held, is_other, step("add", held, rest, y), rest)
+    return choose(dtype, _is_cut(dtype, rest, y), step("add", dtype, rest, y), rest)
 
 
-def _fmod(held: DType, notices_errors: bool, x: Value, y: Value) -> Value:
+def _fmod(dtype: DType, notices_errors: bool, x: Value, y: Value) -> Value:
     """The remainder with the sign of the dividend; a divisor of 1 stands in for 0 and -1."""
-    safe, _, _ = _divisor(held, x, y, notices_errors)
-    return step("irem", held, x, safe)
+    safe, _, _ = _divisor(dtype, x, y, notices_errors)
+    return step("irem", dtype, x, safe)
 
 
 # Floats.
 
 
-def _sign_of_float(held: DType, x: Value) -> Value:
-    zero = known(0.0, held)
-    found = choose(held, step("eq", BOOL, x, zero), zero, x)  # NaN stays
-    found = choose(held, step("lt", BOOL, x, zero), known(-1.0, held), found)
-    return choose(held, step("gt", BOOL, x, zero), known(1.0, held), found)
+def _sign_of_float(dtype: DType, x: Value) -> Value:
+    zero = known(0.0, dtype)
+    found = choose(dtype, step("eq", BOOL, x, zero), zero, x)  # NaN stays
+    found = choose(dtype, step("lt", BOOL, x, zero), known(-1.0, dtype), found)
+    return choose(dtype, step("gt", BOOL, x, zero), known(1.0, dtype), found)
 
 
-def _reciprocal(held: DType, x: Value) -> Value:
-    return step("div", held, known(1.0, held), x)
+def _reciprocal(dtype: DType, x: Value) -> Value:
+    return step("div", dtype, known(1.0, dtype), x)
 
 
-def _is_infinite(held: DType, x: Value) -> Value:
-    return step("eq", BOOL, step("fabs", held, x), known(math.inf, held))
+def _is_infinite(dtype: DType, x: Value) -> Value:
+    return step("eq", BOOL, step("fabs", dtype, x), known(math.inf, dtype))
 
 
-def _is_finite(held: DType, x: Value) -> Value:
-    return step("lt", BOOL, step("fabs", held, x), known(math.inf, held))
+def _is_finite(dtype: DType, x: Value) -> Value:
+    return step("lt", BOOL, step("fabs", dtype, x), known(math.inf, dtype))
 
 
-def _has_sign(held: DType, x: Value) -> Value:
-    signed = _ONE_OF_BITS[held.bits]
+def _has_sign(dtype: DType, x: Value) -> Value:
+    signed = SIGNED[dtype.bits]
     return _below_zero(signed, step(BITS, signed, x))
 
 
-def _copysign(held: DType, x: Value, y: Value) -> Value:
-    signed = _ONE_OF_BITS[held.bits]
+def _copysign(dtype: DType, x: Value, y: Value) -> Value:
+    signed = SIGNED[dtype.bits]
     sign = step("and", signed, step(BITS, signed, y), known(int(signed.min), signed))
     size = step("and", signed, step(BITS, signed, x), known(int(signed.max), signed))
-    return step(BITS, held, step("or", signed, size, sign))
+    return step(BITS, dtype, step("or", signed, size, sign))
 
 
-def within(held: DType, x: Value, target: DType) -> Value:
+def within(dtype: DType, x: Value, target: DType) -> Value:
     """Whether a float is in the range of an integer dtype, so that every cast agrees on it."""
-    wide = x if held is FLOAT64 else step(CONVERT, FLOAT64, x)
+    wide = x if dtype is FLOAT64 else step(CONVERT, FLOAT64, x)
     least = known(float(target.min), FLOAT64)
     above = step("gt", BOOL, wide, known(float(target.min) - 1, FLOAT64))
     if target.bits == 64 and target.is_signed:  # float64 does not hold the number below it
@@ -305,22 +314,22 @@ def _is(does: str, x: Value, number: int) -> Value:
     return step(does, BOOL, x, _u(number))
 
 
-def to_float32(value: Value, held: DType) -> Value:
+def to_float32(value: Value, dtype: DType) -> Value:
     """The float32 with the value of a small float, which is always exact."""
-    bits = step(CONVERT, UINT32, value.standing_for(stored_as(held)))
-    shift = _MANTISSA - held.mantissa_bits
-    if held.bias == _BIAS and held.bits == 16:  # the upper half of a float32
+    bits = step(CONVERT, UINT32, value.standing_for(stored_as(dtype)))
+    shift = _MANTISSA - dtype.mantissa_bits
+    if dtype.bias == _BIAS and dtype.bits == 16:  # the upper half of a float32
         return step(BITS, FLOAT32, _do("shl", bits, _u(shift)))
-    if held.specials == "fnu":
+    if dtype.specials == "fnu":
         return step(BITS, FLOAT32, _power_of_two(bits))
-    sign_bit = 1 << (held.bits - 1)
+    sign_bit = 1 << (dtype.bits - 1)
     size = _do("and", bits, _u(sign_bit - 1))
-    sign = _do("shl", _do("and", bits, _u(sign_bit)), _u(32 - held.bits))
-    normal = _do("add", _do("shl", size, _u(shift)), _u((_BIAS - held.bias) << _MANTISSA))
-    tiny = step("mul", FLOAT32, step(CONVERT, FLOAT32, size), known(held.smallest, FLOAT32))
-    is_tiny = _is("lt", size, 1 << held.mantissa_bits)
+    sign = _do("shl", _do("and", bits, _u(sign_bit)), _u(32 - dtype.bits))
+    normal = _do("add", _do("shl", size, _u(shift)), _u((_BIAS - dtype.bias) << _MANTISSA))
+    tiny = step("mul", FLOAT32, step(CONVERT, FLOAT32, size), known(dtype.smallest, FLOAT32))
+    is_tiny = _is("lt", size, 1 << dtype.mantissa_bits)
     found = _choose(is_tiny, step(BITS, UINT32, tiny), normal)
-    return step(BITS, FLOAT32, _do("or", _with_specials(found, bits, size, held), sign))
+    return step(BITS, FLOAT32, _do("or", _with_specials(found, bits, size, dtype), sign))
 
 
 def _power_of_two(bits: Value) -> Value:
@@ -330,30 +339,30 @@ def _power_of_two(bits: Value) -> Value:
     return _choose(_is("eq", bits, 0xFF), _u(_NAN), found)
 
 
-def _with_specials(found: Value, bits: Value, size: Value, held: DType) -> Value:
+def _with_specials(found: Value, bits: Value, size: Value, dtype: DType) -> Value:
     """The bits of a float32 with infinity and NaN where the small float has them."""
-    if held.specials == "ieee":
-        top = ((1 << held.exponent_bits) - 1) << held.mantissa_bits
+    if dtype.specials == "ieee":
+        top = ((1 << dtype.exponent_bits) - 1) << dtype.mantissa_bits
         rest = _do("sub", size, _u(top))
         special = _choose(_is("eq", rest, 0), _u(_INFINITY), _u(_NAN))
         return _choose(_is("ge", size, top), special, found)
-    if held.specials == "fn":
-        return _choose(_is("eq", size, (1 << (held.bits - 1)) - 1), _u(_NAN), found)
-    if held.specials == "fnuz":
-        return _choose(_is("eq", bits, 1 << (held.bits - 1)), _u(_NAN), found)
+    if dtype.specials == "fn":
+        return _choose(_is("eq", size, (1 << (dtype.bits - 1)) - 1), _u(_NAN), found)
+    if dtype.specials == "fnuz":
+        return _choose(_is("eq", bits, 1 << (dtype.bits - 1)), _u(_NAN), found)
     return found
 
 
-def from_float32(value: Value, held: DType) -> Value:
+def from_float32(value: Value, dtype: DType) -> Value:
     """The small float nearest to a float32; of two that are as near, the even one."""
     bits = step(BITS, UINT32, value)
-    if held.bias == _BIAS and held.bits == 16:
+    if dtype.bias == _BIAS and dtype.bits == 16:
         found = _upper_half(bits, step("ne", BOOL, value, value))
-    elif held.specials == "fnu":
+    elif dtype.specials == "fnu":
         found = _nearest_power(bits)
     else:
-        found = _nearest(bits, held)
-    return step(CONVERT, stored_as(held), found).standing_for(held)
+        found = _nearest(bits, dtype)
+    return step(CONVERT, stored_as(dtype), found).standing_for(dtype)
 
 
 def _upper_half(bits: Value, is_nan: Value) -> Value:
@@ -370,44 +379,46 @@ def _nearest_power(bits: Value) -> Value:
     return _choose(is_power, power, _u(0xFF))
 
 
-def _nearest(bits: Value, held: DType) -> Value:
-    shift, mantissa = _MANTISSA - held.mantissa_bits, held.mantissa_bits
+def _nearest(bits: Value, dtype: DType) -> Value:
+    shift, mantissa = _MANTISSA - dtype.mantissa_bits, dtype.mantissa_bits
     size = _do("and", bits, _u(_SIZE))
     even = _do("and", _do("shr", size, _u(shift)), _u(1))
     rounded = _do("add", size, _do("add", even, _u((1 << (shift - 1)) - 1)))
-    normal = _do("sub", _do("shr", rounded, _u(shift)), _u((_BIAS - held.bias) << mantissa))
+    normal = _do("sub", _do("shr", rounded, _u(shift)), _u((_BIAS - dtype.bias) << mantissa))
     # A sum with this number has the smallest subnormal as its last bit, so it rounds there.
-    least = 1 - held.bias
+    least = 1 - dtype.bias
     magic = known(2.0 ** (least - mantissa + _MANTISSA), FLOAT32)
     summed = step(BITS, UINT32, step("add", FLOAT32, step(BITS, FLOAT32, size), magic))
     tiny = _do("sub", summed, _u((least - mantissa + _MANTISSA + _BIAS) << _MANTISSA))
     found = _choose(_is("lt", size, (least + _BIAS) << _MANTISSA), tiny, normal)
-    return _signed(found, size, bits, held)
+    return _signed(found, size, bits, dtype)
 
 
-def _signed(found: Value, size: Value, bits: Value, held: DType) -> Value:
+def _signed(found: Value, size: Value, bits: Value, dtype: DType) -> Value:
     """The bits with the sign, and with what takes the place of numbers that are too large."""
-    sign_bit = 1 << (held.bits - 1)
-    sign = _do("and", _do("shr", bits, _u(32 - held.bits)), _u(sign_bit))
-    is_nan, greatest = _is("gt", size, _INFINITY), _greatest(held)
+    sign_bit = 1 << (dtype.bits - 1)
+    sign = _do("and", _do("shr", bits, _u(32 - dtype.bits)), _u(sign_bit))
+    is_nan, greatest = _is("gt", size, _INFINITY), _greatest(dtype)
     above = {"ieee": greatest + 1, "fn": greatest + 1, "finite": greatest, "fnuz": sign_bit}
-    found = _choose(_is("gt", found, greatest), _u(above[held.specials]), found)
-    if held.specials == "fnuz":
+    found = _choose(_is("gt", found, greatest), _u(above[dtype.specials]), found)
+    if dtype.specials == "fnuz":
         found = _choose(is_nan, _u(sign_bit), found)
         has_sign = step("and", BOOL, _is("ne", found, 0), _is("ne", found, sign_bit))
         return _choose(has_sign, _do("or", found, sign), found)
-    if held.specials == "finite":  # NaN is a zero of the other sign
+    if dtype.specials == "finite":  # NaN is a zero of the other sign
         return _choose(is_nan, _do("xor", sign, _u(sign_bit)), _do("or", found, sign))
-    nan = greatest + 1 if held.specials == "fn" else greatest + 1 + (1 << (held.mantissa_bits - 1))
+    nan = greatest + 1
+    if dtype.specials != "fn":
+        nan += 1 << (dtype.mantissa_bits - 1)
     return _do("or", _choose(is_nan, _u(nan), found), sign)
 
 
-def _greatest(held: DType) -> int:
+def _greatest(dtype: DType) -> int:
     """The bits of the largest finite number."""
-    top = (1 << (held.bits - 1)) - 1
-    if held.specials == "ieee":
-        return (((1 << held.exponent_bits) - 1) << held.mantissa_bits) - 1
-    return top - 1 if held.specials == "fn" else top
+    top = (1 << (dtype.bits - 1)) - 1
+    if dtype.specials == "ieee":
+        return (((1 << dtype.exponent_bits) - 1) << dtype.mantissa_bits) - 1
+    return top - 1 if dtype.specials == "fn" else top
 
 
 def rounded_to_odd(value: Value) -> Value:

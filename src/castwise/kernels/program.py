@@ -30,10 +30,12 @@ COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
 # the width; sqrt, floor, ceil, trunc, rint, fabs and fneg of floats.
 
 BOOL = dtype("bool")
-INT32, UINT32 = dtype("int32"), dtype("uint32")
 FLOAT16, BFLOAT16 = dtype("float16"), dtype("bfloat16")
 FLOAT32, FLOAT64 = dtype("float32"), dtype("float64")
-_STORED_AS = {8: dtype("uint8"), 16: dtype("uint16")}
+# The integers of a width in bits.
+SIGNED = {bits: dtype(f"int{bits}") for bits in (8, 16, 32, 64)}
+UNSIGNED = {bits: dtype(f"uint{bits}") for bits in (8, 16, 32, 64)}
+INT32, UINT32 = SIGNED[32], UNSIGNED[32]
 # Dtypes that steps compute in; the elements of all others are stored as their bits.
 COMPUTED = frozenset(
     dtypes_named("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64")
@@ -101,7 +103,7 @@ class Lowered:
     @property
     def itemsizes(self) -> tuple[int, ...]:
         """The bytes of an element of each array."""
-        return tuple([held.itemsize for held in self.arrays])
+        return tuple([dtype.itemsize for dtype in self.arrays])
 
     @property
     def has_alarm(self) -> bool:
@@ -116,9 +118,9 @@ class Lowered:
         return "\n".join([f"({given})", *lines, f"  store {stored}"])
 
 
-def stored_as(held: DType) -> DType:
+def stored_as(dtype: DType) -> DType:
     """The dtype in which an element is loaded and stored: itself, or integers with its bits."""
-    return held if held in COMPUTED else _STORED_AS[held.itemsize * 8]
+    return dtype if dtype in COMPUTED else UNSIGNED[dtype.itemsize * 8]
 
 
 # Writes a lowered program, step by step.

@@ -55,9 +55,9 @@ _CALLS = {
 }  # fmt: skip
 
 
-def triton_type(held: DType) -> str:
+def triton_type(dtype: DType) -> str:
     """The name of a dtype in Triton's language."""
-    return "tl.int1" if held is BOOL else f"tl.{held}"
+    return "tl.int1" if dtype is BOOL else f"tl.{dtype}"
 
 
 def generated(program: Lowered, steps: str, rank: int, *, is_large: bool) -> str:
@@ -71,7 +71,7 @@ def generated(program: Lowered, steps: str, rank: int, *, is_large: bool) -> str
     count = len(steps)
     names = [f"p{n}" for n in range(count)]
     lengths = [f"n{d}" for d in range(1, rank)]
-    moves = [f"s{n}_{d}" for n in range(count) for d in moving(steps[n], rank)]
+    moves = [f"s{n}_{d}" for n in range(count) for d in _moving(steps[n], rank)]
     index = ".to(tl.int64)" if is_large else ""
     lines = [
         f"def kernel({', '.join([*names, 'size', *lengths, *moves])}, BLOCK: tl.constexpr):",
@@ -83,7 +83,7 @@ def generated(program: Lowered, steps: str, rank: int, *, is_large: bool) -> str
     return "\n".join([*lines, ""])
 
 
-def moving(step: str, rank: int) -> range:
+def _moving(step: str, rank: int) -> range:
     """The dimensions along which an array needs a stride: the last needs none if it is the next in
     memory, or if the array stays where it is."""
     return range(rank if step == ANY else rank - 1)
@@ -99,7 +99,7 @@ def _indices(rank: int) -> list[str]:
 
 
 def _place(n: int, step: str, rank: int) -> str:
-    parts = [f"i{d} * s{n}_{d}" for d in moving(step, rank)]
+    parts = [f"i{d} * s{n}_{d}" for d in _moving(step, rank)]
     if step not in (ANY, FIXED):
         parts.append(f"i{rank - 1}")
     return " + ".join([f"p{n}", *parts])
@@ -116,8 +116,8 @@ def _body(program: Lowered, steps: str, rank: int) -> list[str]:
             if step.dtype is BOOL:
                 text = f"({text} != 0)"
         else:
-            held = [program.steps[k].dtype for k in step.arguments]
-            text = _expression(step, held, [f"v{k}" for k in step.arguments])
+            sources = [program.steps[k].dtype for k in step.arguments]
+            text = _expression(step, sources, [f"v{k}" for k in step.arguments])
         lines.append(f"v{number} = {text}")
     for n, number in enumerate(program.outputs):
         value = f"v{number}"
@@ -128,23 +128,23 @@ def _body(program: Lowered, steps: str, rank: int) -> list[str]:
 
 
 def _expression(step: Step, sources: Sequence[DType], given: Sequence[str]) -> str:
-    held, does = step.dtype, step.does
+    dtype, does = step.dtype, step.does
     if does == CONSTANT:
         return _constant(step)
     if does == WIDEN:
-        return f"{given[0]}.to(tl.{step.detail}, bitcast=True).to({triton_type(held)})"
+        return f"{given[0]}.to(tl.{step.detail}, bitcast=True).to({triton_type(dtype)})"
     if does == NARROW:
-        return f"{given[0]}.to(tl.{step.detail}).to({triton_type(held)}, bitcast=True)"
+        return f"{given[0]}.to(tl.{step.detail}).to({triton_type(dtype)}, bitcast=True)"
     if does in _OTHERS:
-        return _OTHERS[does](held, sources, given)
+        return _OTHERS[does](dtype, sources, given)
     if does in _CALLS:
         return _CALLS[does].format(*given)
     if does == "sqrt":
-        return f"tl.sqrt_rn({given[0]})" if held is FLOAT32 else f"tl.sqrt({given[0]})"
-    if does == "div" and held is FLOAT32:
+        return f"tl.sqrt_rn({given[0]})" if dtype is FLOAT32 else f"tl.sqrt({given[0]})"
+    if does == "div" and dtype is FLOAT32:
         return f"tl.div_rn({', '.join(given)})"  # the operator is an approximation
     found = f"({f' {_SYMBOLS[does]} '.join(given)})"
-    return found if does in COMPARE else f"{found}.to({triton_type(held)})"
+    return found if does in COMPARE else f"{found}.to({triton_type(dtype)})"
 
 
 def _constant(step: Step) -> str:
@@ -153,32 +153,32 @@ def _constant(step: Step) -> str:
     return f"tl.full((1,), {text}, {triton_type(step.dtype)})"
 
 
-def _converted(held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+def _converted(dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
     """A cast; floats out of an integer's range become its limits, and NaN becomes 0."""
     (value,), (source,) = given, sources
-    if held is FLOAT32 and source.kind == "int" and source.bits > held.mantissa_bits:
+    if dtype is FLOAT32 and source.kind == "int" and source.bits > dtype.mantissa_bits:
         # Without the sum, Triton casts an integer to a small float at once, and so rounds once.
-        return f"({value}.to({triton_type(held)}) + 0.0)"
-    if held.kind != "int" or source.kind != "float":
-        return f"{value}.to({triton_type(held)})"
-    least, most = int(held.min), int(held.max)
-    whole = f"tl.where({value} != {value}, 0.0, {value}).to({triton_type(held)})"
+        return f"({value}.to({triton_type(dtype)}) + 0.0)"
+    if dtype.kind != "int" or source.kind != "float":
+        return f"{value}.to({triton_type(dtype)})"
+    least, most = int(dtype.min), int(dtype.max)
+    whole = f"tl.where({value} != {value}, 0.0, {value}).to({triton_type(dtype)})"
     for test, end in ((f"{value} >= {float(most + 1)!r}", most), (f"{value} < {least!r}.0", least)):
-        whole = f"tl.where({test}, tl.full((1,), {end}, {triton_type(held)}), {whole})"
+        whole = f"tl.where({test}, tl.full((1,), {end}, {triton_type(dtype)}), {whole})"
     return whole
 
 
-def _selected(held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+def _selected(dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
     return f"tl.where({', '.join(given)})"
 
 
-def _bits(held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    return f"{given[0]}.to({triton_type(held)}, bitcast=True)"
+def _bits(dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+    return f"{given[0]}.to({triton_type(dtype)}, bitcast=True)"
 
 
 def _extreme(does: str) -> Callable[[DType, Sequence[DType], Sequence[str]], str]:
-    def written(held: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-        nan = ", propagate_nan=tl.PropagateNan.ALL" if held.kind == "float" else ""
+    def written(dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+        nan = ", propagate_nan=tl.PropagateNan.ALL" if dtype.kind == "float" else ""
         return f"tl.{does}({', '.join(given)}{nan})"
 
     return written
@@ -274,12 +274,12 @@ def _strides(layout: Layout, itemsizes: Sequence[int]) -> list[int]:
     return [
         strides[d] // itemsize
         for itemsize, strides, step in zip(itemsizes, layout.strides, layout.steps, strict=True)
-        for d in moving(step, len(layout.shape))
+        for d in _moving(step, len(layout.shape))
     ]
 
 
-def _named(held: DType) -> str:
-    return "uint8" if held is BOOL else str(stored_as(held).name)
+def _named(dtype: DType) -> str:
+    return "uint8" if dtype is BOOL else str(stored_as(dtype).name)
 
 
 class _Kernel:
