@@ -18,10 +18,10 @@ from castwise.engine.ask import promote_types, question_in
 from castwise.engine.decision import Decision, Question
 from castwise.graph.onnx.runtimes import ONNX_NAMES, current_opset, runtime_named
 from castwise.report.answers import explained
-from castwise.report.history import history_markdown, summary
+from castwise.report.blocks import markdown_row
+from castwise.report.diff import history_markdown, release_summary
 from castwise.report.lattice import only_absorbed_text
 from castwise.report.table import alike_text, marks_used, short_name, table_markdown
-from castwise.report.terminal import markdown_row
 from castwise.rules.dialect import GUARDS, Dialect
 from castwise.rules.rule import (
     BEYOND,
@@ -781,7 +781,7 @@ def history_index(frameworks: Sequence[str]) -> str:
     rows = [["framework", "releases", "the newest of them"], ["---"] * 3]
     for name in frameworks:
         found = history(name)
-        newest = f"{found[0].version}: {summary(found[0])}"
+        newest = f"{found[0].version}: {release_summary(found[0])}"
         rows.append([f"[{name}]({name}.md)", quantity(len(found) + 1, "release"), newest])
     return "\n".join(
         [

@@ -9,7 +9,7 @@ import pytest
 import castwise as cw
 from castwise.catalog.layers import LayerCell
 from castwise.comparing.history import KINDS, Change, history, released_after
-from castwise.report.history import HISTORY_FORMATS, history_json, history_text
+from castwise.report.diff import HISTORY_FORMATS, history_json, history_text
 
 
 def test_the_newest_release_is_first() -> None:

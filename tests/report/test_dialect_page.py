@@ -13,7 +13,7 @@ from castwise.engine.ask import question_in
 from castwise.engine.decision import Decision
 from castwise.engine.scalars import POLICIES
 from castwise.report.answers import explained
-from castwise.report.terminal import markdown_row
+from castwise.report.blocks import markdown_row
 from castwise.rules.dialect import Dialect, Laws
 from castwise.rules.rule import SCALARS, Accepts, Composed, Joins, Numbers, Range, Rule
 from pages import (

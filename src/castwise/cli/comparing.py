@@ -149,7 +149,7 @@ def history(
     from castwise.comparing.history import history as made
     from castwise.comparing.history import released_after
     from castwise.engine.ask import find_op
-    from castwise.report.history import HISTORY_FORMATS, history_text
+    from castwise.report.diff import HISTORY_FORMATS, history_text
 
     row = find_op(op, dialect_named(framework)).name if op else None
     found = made(framework, row)

@@ -140,14 +140,14 @@ def _is_release(name: str, framework: str) -> bool:
     return name.partition("@")[0] == framework and ":" not in name
 
 
-def version_of(dialect: Dialect) -> str:
+def release_name(dialect: Dialect) -> str:
     """The release that a dialect was recorded from."""
     return dialect.naming.recorded or dialect.version
 
 
 def version_numbers(dialect: Dialect) -> tuple[int, ...]:
     """A release as numbers, which sort."""
-    return tuple(map(int, re.findall(r"\d+", version_of(dialect))))
+    return tuple(map(int, re.findall(r"\d+", release_name(dialect))))
 
 
 def _release(before: Dialect, after: Dialect, op: str | None) -> Release:
@@ -165,7 +165,7 @@ def _release(before: Dialect, after: Dialect, op: str | None) -> Release:
     return Release(
         after,
         before,
-        version_of(after),
+        release_name(after),
         tuple(groups),
         tuple(dict.fromkeys(dtypes)),
         tuple(word for word in new if word not in dtypes),

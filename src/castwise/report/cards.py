@@ -7,6 +7,7 @@ from html import escape
 from castwise.arrays.counting import CastCounts
 from castwise.graph.graph import Graph
 from castwise.graph.passes import Redialect, Simplification
+from castwise.report.blocks import Grid
 from castwise.report.page import (
     card,
     dtype_html,
@@ -14,7 +15,6 @@ from castwise.report.page import (
     hazards_html,
     items,
     picture,
-    table_html,
 )
 from castwise.report.terminal import size_text
 from castwise.showing import quantity
@@ -56,13 +56,12 @@ def counts_card(counts: CastCounts) -> str:
         return card("No implicit casts")
     size = f"{quantity(total.elements, 'element')}, {size_text(total.bytes)}"
     rows = [
-        [escape(op), _named(source), _named(target), hazards_html([hazard] if hazard else []),
+        [op, _named(source), _named(target), hazards_html([hazard] if hazard else []),
          *(f"{amount:,}" for amount in (kind.casts, kind.elements, kind.bytes))]
         for (op, source, target, hazard), kind in sorted(counts.by.items())
     ]  # fmt: skip
-    return card(
-        f"{quantity(total.casts, 'implicit cast')}, {size}", table_html(_HEADS, rows, *_NUMBERS)
-    )
+    title = f"{quantity(total.casts, 'implicit cast')}, {size}"
+    return card(title, Grid(_HEADS, rows, _NUMBERS).html())
 
 
 def _named(source: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import textwrap
@@ -23,8 +21,9 @@ from castwise.drawing import (
     svg_to_png,
     text_width,
 )
+from castwise.report.blocks import Grid
 from castwise.report.page import card, page, picture
-from castwise.report.terminal import Paint, markdown_row, percent, plain
+from castwise.report.terminal import Paint, percent, plain
 
 # The colours of a heat map, and their legend.
 
@@ -298,31 +297,25 @@ def _extremes(found: Distances) -> Iterator[str]:
             yield f"  {100 * found.between(a, b).share:5.1f} %  {a} and {b}"
 
 
-def _matrix(found: Distances) -> Iterator[list[str]]:
-    """The whole matrix with a header row, in % with one decimal."""
-    yield ["differ, %", *found.dialects]
+def _matrix(found: Distances) -> Grid:
+    """The whole matrix, in % with one decimal."""
+    rows = []
     for name in found.dialects:
         shares = [
             0.0 if other == name else found.between(name, other).share for other in found.dialects
         ]
-        yield [name, *(f"{100 * share:.1f}" for share in shares)]
+        rows.append([name, *(f"{100 * share:.1f}" for share in shares)])
+    return Grid(["differ, %", *found.dialects], rows, found.dialects)
 
 
 def distances_csv(found: Distances) -> str:
     """The matrix as comma-separated values; it is one table, of all dialects."""
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerows(_matrix(found))
-    return written.getvalue().rstrip("\n")
+    return _matrix(found).csv()
 
 
 def distances_markdown(found: Distances) -> str:
     """The matrix in Markdown, and those of dialects that its ops do not tell apart."""
-    tables = []
-    for data in (found, *found.closer):
-        head, *rows = _matrix(data)
-        rule = ["---"] + ["---:"] * len(data.dialects)
-        tables.append("\n".join(map(markdown_row, [head, rule, *rows])))
-    return "\n\n".join(tables)
+    return "\n\n".join(_matrix(data).markdown() for data in (found, *found.closer))
 
 
 def distances_json(found: Distances) -> str:

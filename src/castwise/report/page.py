@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from string import Template
@@ -95,14 +95,20 @@ def card(title: str, *parts: str) -> str:
     return f'<div class="castwise card">{style}{head}{"".join(parts)}</div>'
 
 
-def paragraph(text: str) -> str:
+class Html(str):
+    """A text that is HTML already; any other is escaped where it stands in a table."""
+
+    __slots__ = ()
+
+
+def paragraph(text: str) -> Html:
     """A text as a paragraph."""
-    return f"<p>{escape(text)}</p>"
+    return Html(f"<p>{escape(text)}</p>")
 
 
-def faint(text: str) -> str:
+def faint(text: str) -> Html:
     """A text that is not the point, as a paragraph."""
-    return f'<p class="faint">{escape(text)}</p>' if text else ""
+    return Html(f'<p class="faint">{escape(text)}</p>' if text else "")
 
 
 def items(texts: Iterable[str], tag: str = "ul") -> str:
@@ -110,33 +116,20 @@ def items(texts: Iterable[str], tag: str = "ul") -> str:
     return f"<{tag}>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</{tag}>"
 
 
-def dtype_html(dtype: DType, text: str = "") -> str:
+def dtype_html(dtype: DType, text: str = "") -> Html:
     """A dtype in the colour of its kind."""
     shown = escape(text or dtype.name)
-    return f'<span class="dtype" style="--shade:{shade(dtype)}">{shown}</span>'
+    return Html(f'<span class="dtype" style="--shade:{shade(dtype)}">{shown}</span>')
 
 
-def hazards_html(hazards: Iterable[str]) -> str:
+def hazards_html(hazards: Iterable[str]) -> Html:
     """Hazards, with their meanings as tooltips."""
-    return " ".join(
-        f'<span class="hazard" title="{escape(HAZARDS[hazard])}">{hazard}</span>'
-        for hazard in hazards
+    return Html(
+        " ".join(
+            f'<span class="hazard" title="{escape(HAZARDS[hazard])}">{hazard}</span>'
+            for hazard in hazards
+        )
     )
-
-
-def table_html(heads: Sequence[str], rows: Iterable[Sequence[str]], *numbers: str) -> str:
-    """A table whose cells are HTML. `numbers` names the columns of counts."""
-    marks = [' class="number"' * (name in numbers) for name in heads]
-    head = "".join(
-        f"<th{mark}>{escape(name)}</th>" for name, mark in zip(heads, marks, strict=True)
-    )
-    body = [
-        "".join(f"<td{mark}>{cell}</td>" for cell, mark in zip(row, marks, strict=True))
-        for row in rows
-    ]
-    lines = "".join(f"<tr>{cells}</tr>" for cells in body)
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
-    return f'<div class="wide">{table}</div>'
 
 
 def folded_html(summary: str, *parts: str) -> str:

@@ -18,7 +18,8 @@ from castwise.auditing.port import (
     make_port,
 )
 from castwise.auditing.records import Seen
-from castwise.report.page import card, faint, hazards_html, page, table_html
+from castwise.report.blocks import Grid
+from castwise.report.page import Html, card, faint, hazards_html, page
 from castwise.report.terminal import Paint, place_text, plain
 from castwise.showing import quantity
 
@@ -169,7 +170,7 @@ def port_html(port: Port) -> str:
 def _parts(port: Port) -> Iterator[str]:
     for reason, changes in port.groups.items():
         yield f"<h2>{escape(sentence(reason))}</h2>"
-        yield table_html(_HEADS, map(_row, changes), "times")
+        yield Grid(_HEADS, map(_row, changes), ["times"]).html()
     yield from map(faint, coverage_lines(port))
 
 
@@ -178,11 +179,11 @@ def _row(change: PortChange) -> list[str]:
     if change.kind == REFUSED:
         after = f'<span class="refused">{after}</span>'
     return [
-        escape(place_text(change.place)),
-        escape(change.code),
-        escape(change.asked),
-        escape(change.before),
-        f"{after} {hazards_html(change.hazards)}",
-        escape(keep_text(change.keep)) if change.keep else "",
+        place_text(change.place),
+        change.code,
+        change.asked,
+        change.before,
+        Html(f"{after} {hazards_html(change.hazards)}"),
+        keep_text(change.keep) if change.keep else "",
         f"{change.count:,}",
     ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 import textwrap
@@ -28,8 +26,9 @@ from castwise.drawing import (
 )
 from castwise.engine.decision import Decision, answer_text
 from castwise.report.answers import decision_json, error_json
+from castwise.report.blocks import Grid
 from castwise.report.page import card, faint, page
-from castwise.report.terminal import Paint, markdown_row, plain
+from castwise.report.terminal import Paint, plain
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand
 
@@ -172,21 +171,21 @@ def table_markdown(table: Table) -> str:
     """The table in Markdown, with the short forms."""
     table, _ = folded_alike(table)
     tops = headers(table)
-    lines = [markdown_row([table.title, *tops]), markdown_row(["---"] + ["---:"] * len(tops))]
-    for operand, row in zip(table.rows, table.cells, strict=True):
-        lines.append(markdown_row([label(operand), *map(cell_text, row)]))
-    return "\n".join(lines)
+    rows = [
+        [label(operand), *map(cell_text, row)]
+        for operand, row in zip(table.rows, table.cells, strict=True)
+    ]
+    return Grid([table.title, *tops], rows, tops).markdown()
 
 
 def table_csv(table: Table) -> str:
     """The table as comma-separated values, with the full names in the notation."""
-    written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\n")
     tops = [str(operand) for group in table.columns for operand in group] or ["result"]
-    writer.writerow([table.title, *tops])
-    for operand, row in zip(table.rows, table.cells, strict=True):
-        writer.writerow([operand, *(_full_text(cell) for cell in row)])
-    return written.getvalue().rstrip("\n")
+    rows = [
+        [str(operand), *map(_full_text, row)]
+        for operand, row in zip(table.rows, table.cells, strict=True)
+    ]
+    return Grid([table.title, *tops], rows).csv()
 
 
 def _full_text(outcome: Outcome) -> str:

@@ -175,16 +175,3 @@ def place_text(place: SourcePlace) -> str:
     """A place as file:line, relative if the file is below the current directory."""
     near = os.path.relpath(place.file)
     return f"{place.file if near.startswith('..') else near}:{place.line}"
-
-
-# Rows of a Markdown table.
-
-
-def markdown_row(cells: Iterable[str]) -> str:
-    """A row of a Markdown table; text between backticks is left unchanged."""
-    return f"| {' | '.join(map(_escaped, cells))} |"
-
-
-def _escaped(cell: str) -> str:
-    parts = cell.replace("|", r"\|").split("`")  # the odd parts are between backticks
-    return "`".join(p if place % 2 else p.replace("*", r"\*") for place, p in enumerate(parts))

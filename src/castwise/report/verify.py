@@ -15,7 +15,8 @@ from castwise.comparing.verify import KINDS, Difference, Drift, ThroughCompariso
 from castwise.conformance.recorder import Cell
 from castwise.conformance.transformations import FAILED
 from castwise.conformance.values import Apart, first_apart, read_held, written
-from castwise.report.page import folded_html, page, paragraph, table_html
+from castwise.report.blocks import Grid
+from castwise.report.page import Html, folded_html, page, paragraph
 from castwise.report.terminal import Paint, plain
 from castwise.showing import quantity
 from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
@@ -158,13 +159,13 @@ def verification_html(found: Verification) -> str:
 def _html_of_ops(found: Verification, drift: Iterable[Drift]) -> Iterator[str]:
     for op, drifted in by_op(drift).items():
         heads = ["question", found.framework, "castwise"]
-        table = table_html(heads, map(_row, drifted))
+        table = Grid(heads, map(_row, drifted)).html()
         yield folded_html(f"{op}: {quantity(len(drifted), 'answer')}", table)
 
 
 def _row(drift: Drift) -> list[str]:
     answers = map(answer_words, (drift.cell.answer, drift.answer))
-    return [escape(text) for text in (question_text(drift.cell), *answers)]
+    return [question_text(drift.cell), *answers]
 
 
 # What a transformation changes, for the terminal, as JSON and as a page.
@@ -332,20 +333,19 @@ def through_json(found: ThroughComparison) -> dict[str, Any]:
 
 def through_html(found: ThroughComparison) -> str:
     """The comparison as a page: every difference, by kind and op."""
-    parts = [paragraph(line) for line in through_sentences(found)[1:]]
+    parts: list[str] = [paragraph(line) for line in through_sentences(found)[1:]]
     for kind, differences in by_kind(found.differences).items():
         parts += [f"<h2>{escape(kind.capitalize())}</h2>", paragraph(f"{KINDS[kind]}.")]
         for op, some in through_by_op(differences).items():
             heads = ["question", found.framework, found.through, "line"]
-            table = table_html(heads, map(_through_row, some))
+            table = Grid(heads, map(_through_row, some)).html()
             parts.append(folded_html(f"{op}: {quantity(len(some), 'answer')}", table))
     return page(f"{found.framework} through {found.through}", *parts)
 
 
 def _through_row(one: Difference) -> list[str]:
-    texts = (_question(one), *_through_answers(one))
-    line = f"<code>{escape(one.line)}</code>" if one.line else ""
-    return [*map(escape, texts), line]
+    line = Html(f"<code>{escape(one.line)}</code>") if one.line else ""
+    return [_question(one), *_through_answers(one), line]
 
 
 # An exported model beside its function, for the terminal and as JSON.
