@@ -26,8 +26,7 @@ from measure import machine, nanoseconds, print_ratios, told_ratios, versions
 import castwise as cw
 import castwise.array_api as xp
 from castwise.arrays import fast_path
-from castwise.arrays.fast_path import binary
-from castwise.arrays.tensor import Tensor
+from castwise.arrays.tensor import Tensor, binary
 
 ROUNDS = 31
 NUMBER = 4_000

@@ -171,7 +171,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from castwise.arrays import handed
+from castwise.arrays.apply import apply_op
 from castwise.arrays.spelling import Axes, Number, Operand, axis_of, corrected, given, reduced
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _methods(table: Table) -> Iterator[list[str]]:
             op, _, own = word.partition("=")
             found.append((own or op, op, SIGNATURES[signature]))
     for method, op, form in sorted(found, key=lambda row: row[0]):
-        call = _laid_out("        return handed.calls.op", (f'"{op}"', "self", *form.passes), "")
+        call = _laid_out("        return apply_op", (f'"{op}"', "self", *form.passes), "")
         yield ["", *_laid_out(f"    def {method}", ("self", *form.parameters), " -> Tensor:"),
                *_doc(op), *call]  # fmt: skip
         for other in table.also.get(method, "").split():

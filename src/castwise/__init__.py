@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from castwise import array_api
-    from castwise.arrays.apply import apply
     from castwise.arrays.counting import count_casts
-    from castwise.arrays.tensor import Tensor, asarray
+    from castwise.arrays.tensor import Tensor, apply, asarray
     from castwise.arrays.variable import Variable
     from castwise.auditing.enforce import audit, audited, enforce
     from castwise.catalog.dialects import current, dialects, load_dialect, set_default, use
@@ -104,7 +103,7 @@ _NAMES = {
     "asarray": "arrays.tensor.asarray",
     "Tensor": "arrays.tensor.Tensor",
     "Variable": "arrays.variable.Variable",
-    "apply": "arrays.apply.apply",
+    "apply": "arrays.tensor.apply",
     "count_casts": "arrays.counting.count_casts",
     "set_threads": "kernels.threads.set_threads",
     "get_threads": "kernels.threads.get_threads",

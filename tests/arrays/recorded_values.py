@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from castwise.arrays.apply import apply, update
-from castwise.arrays.tensor import Tensor, asarray
+from castwise.arrays.apply import update
+from castwise.arrays.tensor import Tensor, apply, asarray
 from castwise.catalog.dialects import dialect_named
 from castwise.conformance.questions import JOINS, LOSSES, REDUCTIONS
 from castwise.conformance.recorder import AUGMENTED_OPERATORS, OPERATORS, Cell

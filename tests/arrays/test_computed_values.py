@@ -31,8 +31,9 @@ import castwise as cw
 import cells
 from castwise.arrays import apply as applying
 from castwise.arrays import fusing
-from castwise.arrays.apply import apply, prepare
+from castwise.arrays.apply import prepare
 from castwise.arrays.backend import backend_named
+from castwise.arrays.tensor import apply
 from castwise.catalog.dialects import dialect_named
 from castwise.conformance.recorder import Cell
 from castwise.conformance.values import agrees, read_held

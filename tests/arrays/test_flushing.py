@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.arrays.apply import apply
 from castwise.arrays.backend import backend_named
+from castwise.arrays.tensor import apply
 from castwise.vocab.dtypes import dtype
 
 LEAST = {"float32": 2.0**-126, "float64": 2.0**-1022, "bfloat16": 2.0**-126}

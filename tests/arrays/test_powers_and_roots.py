@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.arrays.apply import apply
+from castwise.arrays.tensor import apply
 
 EXPONENTS = (0.5, -0.5, -1, 2, 3, -2, 1.3, 0.1)
 

@@ -18,17 +18,11 @@ from castwise.array_api.data_type_functions import *  # noqa: F403
 from castwise.array_api.data_types import *  # noqa: F403
 from castwise.array_api.elementwise import *  # noqa: F403
 from castwise.array_api.from_rows import functions_from_rows as _functions_from_rows
-from castwise.array_api.indexing import *  # noqa: F403
+from castwise.array_api.functions import *  # noqa: F403
 from castwise.array_api.inspection import __array_namespace_info__ as __array_namespace_info__
 from castwise.array_api.layers import *  # noqa: F403
-from castwise.array_api.linear_algebra import *  # noqa: F403
 from castwise.array_api.logic import *  # noqa: F403
-from castwise.array_api.manipulation import *  # noqa: F403
-from castwise.array_api.searching import *  # noqa: F403
-from castwise.array_api.sets import *  # noqa: F403
-from castwise.array_api.sorting import *  # noqa: F403
 from castwise.array_api.statistics import *  # noqa: F403
-from castwise.array_api.utility import *  # noqa: F403
 from castwise.arrays.operators import VERSION
 
 __array_api_version__ = VERSION

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
-from castwise.array_api.calls import Number, called, laid_out, tensor, together
+from castwise.array_api.calls import Number
 from castwise.arrays import fast_path
-from castwise.arrays import tensor as tensors
-from castwise.arrays.backend import Kind, backend_named, backend_of, held_dtype, interned
+from castwise.arrays.backend import backend_named, backend_of
 from castwise.arrays.backends import DEFAULT_BACKEND
-from castwise.arrays.tensor import Tensor, default_dtype, wrapped
+from castwise.arrays.data import default_dtype
+from castwise.arrays.elements import backend_result, check_tensor
+from castwise.arrays.kinds import Kind, interned, truncated_dtype
+from castwise.arrays.tensor import Tensor, wrapped
+from castwise.arrays.tensor import asarray as tensor_of_any_home
 from castwise.catalog.dialects import STANDARD, to_dialect
 from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect
@@ -19,7 +22,7 @@ from castwise.vocab.live import to_dtype
 
 __all__ = [
     "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like",
-    "linspace", "meshgrid", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
+    "linspace", "ones", "ones_like", "zeros", "zeros_like",
 ]  # fmt: skip
 
 Shape: TypeAlias = int | tuple[int, ...]
@@ -45,7 +48,7 @@ def asarray(
     >>> asarray([1, 2], dialect="torch") + 0.5
     Tensor([1.5, 2.5], dtype=float32, dialect=torch, backend=numpy)
     """
-    return tensors.asarray(
+    return tensor_of_any_home(
         obj, dtype=dtype, dialect=dialect, backend=backend, copy=copy, device=device, home=STANDARD
     )
 
@@ -171,25 +174,6 @@ def full_like(
     return _alike("full_like", x, fill_value, dtype=dtype, device=device)
 
 
-def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
-    """The lower triangles of matrices, zeros elsewhere."""
-    return laid_out("tril", x, k=k)
-
-
-def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
-    """The upper triangles of matrices, zeros elsewhere."""
-    return laid_out("triu", x, k=k)
-
-
-def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
-    """A grid of coordinates: each vector along its own dimension, repeated along the others."""
-    if not arrays:
-        return ()
-    arrays = together(*arrays)
-    found = called("meshgrid", *arrays, indexing=indexing)
-    return tuple([wrapped(array, x._kind) for array, x in zip(found, arrays, strict=True)])
-
-
 def from_dlpack(
     x: Any,
     /,
@@ -221,7 +205,7 @@ def _kind(dtype: DTypeLike, numbers: Any, dialect: DialectLike, backend: str | N
     kind = Kind(holder, _UNKNOWN, False, False, own, STANDARD)
     current = kind.current_dialect
     wanted = to_dtype(dtype) if dtype is not None else default_dtype(numbers, current)
-    return kind.with_(dtype=held_dtype(wanted or _UNKNOWN, current))
+    return kind.with_(dtype=truncated_dtype(wanted or _UNKNOWN, current))
 
 
 def _is_open(size: Any) -> bool:
@@ -238,8 +222,8 @@ def _new(name: str, kind: Kind, *arguments: Any, **options: Any) -> Tensor:
 
 
 def _alike(name: str, x: Tensor, *arguments: Any, dtype: DTypeLike, device: Any) -> Tensor:
-    kind = tensor(x, name)._kind
-    wanted = kind.dtype if dtype is None else held_dtype(to_dtype(dtype), kind.current_dialect)
+    kind = check_tensor(x, name)._kind
+    wanted = kind.dtype if dtype is None else truncated_dtype(to_dtype(dtype), kind.current_dialect)
     native = kind.backend.native(wanted)
-    found = called(name, x, *arguments, dtype=native, device=device)
+    found = backend_result(name, x, *arguments, dtype=native, device=device)
     return wrapped(found, kind if dtype is None else kind.with_(is_weak=False))

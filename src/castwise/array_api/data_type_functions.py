@@ -5,27 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from castwise.array_api.calls import tensor
-from castwise.arrays.calls import common_dialect, described
+from castwise.arrays.calls import common_dialect
+from castwise.arrays.elements import check_tensor, result_dtype
 from castwise.arrays.tensor import Tensor
 from castwise.catalog.dialects import STANDARD
 from castwise.engine import ask
-from castwise.engine.ask import answer
-from castwise.engine.decision import Question
-from castwise.engine.plan import looks_at_values
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import STANDARD_KINDS, DType
 from castwise.vocab.live import to_dtype
-from castwise.vocab.ops import op
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
-
-_RESULT_TYPE = op("result_type")
 
 
 def astype(x: Tensor, dtype: DType | str, /, *, copy: bool = True, device: Any = None) -> Tensor:
     """The values in another dtype, by an explicit cast."""
-    found = tensor(x, "astype").astype(dtype, copy=copy)
+    found: Tensor = check_tensor(x, "astype").astype(dtype, copy=copy)
     return found if device is None else found.to_device(device)
 
 
@@ -40,11 +34,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     """The dtype that the dialect promotes arrays, dtypes and Python numbers to."""
     if not arrays_and_dtypes:
         raise UsageError("result_type takes at least one array, dtype or number.")
-    kinds = [x._kind for x in arrays_and_dtypes if isinstance(x, Tensor)]
-    dialect = common_dialect(kinds, STANDARD)
-    sees_values = looks_at_values(dialect, _RESULT_TYPE, "function")
-    seen = tuple([described(x, dialect, sees_values=sees_values) for x in arrays_and_dtypes])
-    return answer(Question(_RESULT_TYPE, seen, dialect)).result
+    return result_dtype(arrays_and_dtypes, STANDARD)
 
 
 def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from castwise.array_api.calls import Bound, Operand, op, tensor
+from castwise.array_api.calls import Bound, Operand, op
+from castwise.arrays.elements import check_tensor
 from castwise.arrays.tensor import Tensor
 
 __all__ = [
@@ -109,7 +110,7 @@ def ceil(x: Tensor, /) -> Tensor:
 
 def clip(x: Tensor, /, min: Bound = None, max: Bound = None) -> Tensor:
     """Each element, no smaller than one bound and no larger than the other."""
-    return op("clamp", tensor(x, "clip"), min, max)
+    return op("clamp", check_tensor(x, "clip"), min, max)
 
 
 def conj(x: Tensor, /) -> Tensor:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
-from castwise.array_api.calls import laid_out, one
+from castwise.array_api.calls import one
 from castwise.array_api.creation import DTypeLike, arange, zeros
+from castwise.arrays.elements import moved
 from castwise.arrays.tensor import Tensor
 
 __all__ = [
@@ -114,9 +115,9 @@ def _float(dtype: DTypeLike) -> DTypeLike:
 
 def fftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
     """The elements with the zero frequency in the middle."""
-    return laid_out("fft.fftshift", x, axes=axes)
+    return moved("fft.fftshift", x, axes=axes)
 
 
 def ifftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
     """The inverse of fftshift."""
-    return laid_out("fft.ifftshift", x, axes=axes)
+    return moved("fft.ifftshift", x, axes=axes)

@@ -6,8 +6,9 @@ from typing import Any
 
 from castwise.array_api.data_type_functions import isdtype
 from castwise.array_api.data_types import STANDARD_DTYPES
-from castwise.arrays.backend import Backend, backend_named, held_dtype
+from castwise.arrays.backend import Backend, backend_named
 from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.kinds import truncated_dtype
 from castwise.catalog.dialects import STANDARD, chosen_here, dialect_named
 from castwise.vocab.dtypes import DType
 from castwise.vocab.dtypes import dtype as dtype_named
@@ -45,7 +46,7 @@ class Info:
             kind: dtype_named(name)
             for kind, name in (*found.items(), ("indexing", dialect.becomes.index))
         }
-        return {kind: held_dtype(dtype, dialect) for kind, dtype in named.items()}
+        return {kind: truncated_dtype(dtype, dialect) for kind, dtype in named.items()}
 
     def dtypes(
         self, *, device: Any = None, kind: str | tuple[str, ...] | None = None

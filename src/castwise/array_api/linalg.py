@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from castwise.array_api.calls import Axes, as_index, laid_out, one, op, reduced, several, tensor
-from castwise.array_api.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+from castwise.array_api.calls import Axes, one, op, reduced, several
+from castwise.array_api.functions import matmul, matrix_transpose, tensordot, vecdot
+from castwise.arrays.elements import as_index, check_tensor, moved
 from castwise.arrays.tensor import Tensor
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
@@ -70,7 +71,7 @@ def det(x: Tensor, /) -> Tensor:
 
 def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     """The elements on a diagonal of matrices."""
-    return laid_out("linalg.diagonal", x, offset=offset)
+    return moved("linalg.diagonal", x, offset=offset)
 
 
 def eig(x: Tensor, /) -> Eig:
@@ -118,7 +119,7 @@ def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     """All products of an element of one vector with one of the other."""
     for x in (x1, x2):
-        if tensor(x, "linalg.outer").ndim != 1:
+        if check_tensor(x, "linalg.outer").ndim != 1:
             raise UsageError(
                 "linalg.outer takes vectors: use castwise.array_api.outer for other shapes."
             )

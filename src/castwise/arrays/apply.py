@@ -8,10 +8,10 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from castwise.arrays import fast_path
-from castwise.arrays.backend import Backend, Kind, TracesAlone, interned, two_backends
+from castwise.arrays.backend import Backend, TracesAlone, two_backends
 from castwise.arrays.calls import (
     CallArguments,
     NoOperandError,
@@ -26,16 +26,16 @@ from castwise.arrays.calls import (
     raw,
     without_lists,
 )
+from castwise.arrays.data import array_and_kind, default_dtype
 from castwise.arrays.fast_path import (
-    KnownResult,
     context,
     forget_all,
     remember,
-    remember_number,
     watchers,
 )
 from castwise.arrays.functions import LIKE, Function, function_for
 from castwise.arrays.fusing import fused_op
+from castwise.arrays.kinds import Kind, TensorData, fitted, interned
 from castwise.arrays.steps import (
     Writer,
     casting_inside,
@@ -44,7 +44,6 @@ from castwise.arrays.steps import (
     under_rules,
     writing_into,
 )
-from castwise.arrays.tensor import Tensor, asarray, default_dtype, wrapped
 from castwise.catalog.dialects import DEFAULT
 from castwise.engine.ask import (
     check_augmented,
@@ -60,6 +59,9 @@ from castwise.engine.writes import as_computed, rebinds, takes_result
 from castwise.errors import PromotionError, UsageError
 from castwise.vocab.dtypes import DType, dtype, dtypes_named
 from castwise.vocab.operands import value_class
+
+if TYPE_CHECKING:
+    from castwise.arrays.tensor import Tensor
 
 # An op that is ready to run: the casts of its operands, one computation, its result's cast.
 
@@ -298,50 +300,58 @@ _known: dict[tuple[object, ...], Prepared] = {}
 _NUMBERS = frozenset({bool, int, float, complex})
 # Products that do not take numbers.
 _OF_VECTORS = {"matmul": "matrix product", "cross": "cross product"}
-_new = object.__new__
 
 
 def apply_op(
     name: str, *operands: Any, form: str = "function", home: str = DEFAULT, **options: Any
 ) -> Tensor:
-    """The result of an op as a new tensor; `calling.apply` can also write it into a tensor."""
-    key = None
-    if len(operands) == 2 and not options and type(operands[0]) is type(operands[1]) is Tensor:
-        first, second = operands
-        key = (name, form, home, context(), first._kind, second._kind)
-        known = fast_path.known.get(key)
-        if known is not None:
-            return Tensor._of(known.run(first._array, second._array), known.kind)
-    call = arranged(name, operands, options, home, form)
-    prepared = prepare(name, call.operands, form, home=home, alpha=call.alpha, named=call.named)
-    if prepared.decision.question.op.shapes.gives_pair:
-        return cast(Tensor, _pair(prepared, call))  # the one op that gives two
-    array = run(prepared, call.operands, call.options)
-    if key:
-        _remember_pair(key, prepared)
-    is_known = prepared.is_elementwise and not options
-    return Tensor._of(array, prepared.kind if is_known else prepared.kind.shaped(array.shape))
-
-
-def _pair(prepared: Prepared, call: CallArguments) -> tuple[Tensor, Tensor]:
-    """The values and their places, as two tensors."""
-    given = _given(prepared, call.operands)
-    values, places = prepared.compute(*given, **call.options)
-    index = dtype(prepared.decision.question.dialect.becomes.index)
-    if index is not prepared.backend.dtype_of(places) and index in prepared.backend.dtypes:
-        places = prepared.backend.cast(places, index)
-    for watcher in watchers():
-        watcher.note(prepared.decision, given, values)
-    strong = prepared.kind.with_(is_weak=False)
-    return wrapped(values, prepared.kind), wrapped(places, strong)
+    """The result of an op on operands with a tensor among them, as a new tensor."""
+    like = operands[0] if isinstance(operands[0], TensorData) else _first_tensor(operands)
+    return like._of(*computed(name, operands, form, home, options))
 
 
 def apply_several(
     name: str, *operands: Any, home: str = DEFAULT, **options: Any
 ) -> tuple[Tensor, ...]:
+    """The results of `computed_several` on operands with a tensor among them, as new tensors."""
+    like = _first_tensor(operands)
+    return tuple([like._of(*found) for found in computed_several(name, operands, home, options)])
+
+
+def _first_tensor(operands: Sequence[Any]) -> TensorData:
+    return next(operand for operand in operands if isinstance(operand, TensorData))
+
+
+def computed(
+    name: str, operands: tuple[Any, ...], form: str, home: str, options: dict[str, Any]
+) -> tuple[Any, Any]:
+    """The array that an op gives, and its kind; a pair of each for topk, which gives two."""
+    key = None
+    if len(operands) == 2 and not options:
+        first, second = operands
+        if type(first) is type(second) and isinstance(first, TensorData):
+            key = (name, form, home, context(), first._kind, second._kind)
+            known = fast_path.known.get(key)
+            if known is not None:
+                return known.run(first._array, second._array), known.kind
+    call = arranged(name, operands, options, home, form)
+    prepared = prepare(name, call.operands, form, home=home, alpha=call.alpha, named=call.named)
+    if prepared.decision.question.op.shapes.gives_pair:
+        return _values_and_places(prepared, call)
+    array = run(prepared, call.operands, call.options)
+    if key:
+        _remember_pair(key, prepared)
+    is_known = prepared.is_elementwise and not options
+    return array, prepared.kind if is_known else prepared.kind.shaped(array.shape)
+
+
+def computed_several(
+    name: str, operands: tuple[Any, ...], home: str, options: dict[str, Any]
+) -> list[tuple[Any, Kind]]:
     """The results of a function with several results, or with a result dtype of its own.
 
-    The operands are cast as decided. The results keep the dtypes that the function returns.
+    Each is an array and its kind. The operands are cast as decided, and the results keep the dtypes
+    that the function returns.
     """
     operands = without_lists(name, operands, "function", home)
     prepared = prepare(name, operands, "function", home=home)
@@ -350,66 +360,27 @@ def apply_several(
     arrays = found if isinstance(found, tuple) else (found,)
     for watcher in watchers():
         watcher.note(prepared.decision, given, arrays[0])
-    return tuple([wrapped(array, prepared.kind) for array in arrays])
+    return [fitted(array, prepared.kind) for array in arrays]
 
 
-def apply_unary(name: str, operand: Tensor) -> Tensor:
-    """The result of an operator with one operand."""
-    return apply_op(name, operand, form="operator")
+def _values_and_places(prepared: Prepared, call: CallArguments) -> tuple[Any, Any]:
+    """Two arrays, the values and their places, and the kinds of both."""
+    given = _given(prepared, call.operands)
+    values, places = prepared.compute(*given, **call.options)
+    index = dtype(prepared.decision.question.dialect.becomes.index)
+    if index is not prepared.backend.dtype_of(places) and index in prepared.backend.dtypes:
+        places = prepared.backend.cast(places, index)
+    for watcher in watchers():
+        watcher.note(prepared.decision, given, values)
+    strong = prepared.kind.with_(is_weak=False)
+    (values, kind), (places, strong) = fitted(values, prepared.kind), fitted(places, strong)
+    return (values, places), (kind, strong)
 
 
 def apply_operator(name: str, first: Any, second: Any) -> Any:
-    """The result of a binary operator, fast for a tensor and a Python number."""
-    key: tuple[object, ...]
-    if type(first) is Tensor:
-        if type(second) in _NUMBERS:
-            # The text tells zeros apart, because 0.0 and -0.0 are equal.
-            key = (name, context(), first._kind, type(second), second or str(second))
-            known = fast_path.numbers.get(key)
-            if known is not None:
-                return _made_of(known, first)
-            found = fast_path.known.get((name, context(), first._kind, value_class(second)))
-            if found is not None:
-                return _with_new_number(key, cast(Prepared, found), first, second, 1)
-    elif type(second) is Tensor and type(first) in _NUMBERS:
-        key = (name, context(), type(first), first or str(first), second._kind)
-        known = fast_path.numbers.get(key)
-        if known is not None:
-            return _made_of(known, second)
-        found = fast_path.known.get((name, context(), value_class(first), second._kind))
-        if found is not None:
-            return _with_new_number(key, cast(Prepared, found), second, first, 0)
-    return _apply_unknown_operator(name, first, second)
-
-
-def _made_of(known: KnownResult, operand: Tensor) -> Tensor:
-    """The result of a known computation on one tensor. No trace is notified: while one runs, there
-    are no known computations."""
-    result = _new(Tensor)
-    result._array = known.run(operand._array)
-    result._kind = known.kind
-    return result
-
-
-def _with_new_number(
-    key: tuple[object, ...], prepared: Prepared, operand: Tensor, number: Any, place: int
-) -> Tensor:
-    """The result with a number of a known class, for which everything is decided. If it comes for
-    the second time, it is cached in the form that the backend takes."""
-    if key in fast_path.numbers:
-        with_number = prepared.with_number(place, number)
-        if with_number is not None:
-            remember_number(key, with_number)
-            return _made_of(with_number, operand)
-    elif number == number and type(number) is not complex:
-        remember_number(key, None)
-    array = operand._array
-    found = prepared.run(array, number) if place else prepared.run(number, array)
-    return Tensor._of(found, prepared.kind)
-
-
-def _apply_unknown_operator(name: str, first: Any, second: Any) -> Any:
-    """The result of an operator with a new signature, cached for the next time."""
+    """The result of a binary operator, one of whose operands is a tensor; its computation is cached
+    for the next operands of these kinds."""
+    like = first if isinstance(first, TensorData) else second
     if first is None or second is None:
         return NotImplemented
     try:
@@ -423,14 +394,14 @@ def _apply_unknown_operator(name: str, first: Any, second: Any) -> Any:
         question = asked(name, (first, second), "operator")
     prepared = prepare_for(question, name, (first, second))
     array = run(prepared, (first, second), {})
-    if type(first) is type(second) is Tensor:
+    if isinstance(first, TensorData) and isinstance(second, TensorData):
         _remember_pair((name, context(), first._kind, second._kind), prepared)
-    elif prepared.is_elementwise and type(first) is Tensor and type(second) in _NUMBERS:
+    elif prepared.is_elementwise and isinstance(first, TensorData) and type(second) in _NUMBERS:
         remember((name, context(), first._kind, value_class(second)), prepared)
-    elif prepared.is_elementwise and type(first) in _NUMBERS and type(second) is Tensor:
+    elif prepared.is_elementwise and type(first) in _NUMBERS and isinstance(second, TensorData):
         remember((name, context(), value_class(first), second._kind), prepared)
     kind = prepared.kind
-    return Tensor._of(array, kind if prepared.is_elementwise else kind.shaped(array.shape))
+    return like._of(array, kind if prepared.is_elementwise else kind.shaped(array.shape))
 
 
 def _remember_pair(key: tuple[object, ...], prepared: Prepared) -> None:
@@ -452,7 +423,7 @@ def prepare_for(
     question: Question, name: str, operands: tuple[Any, ...], home: str = DEFAULT
 ) -> Prepared:
     """How the op of a question is computed on its operands."""
-    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
+    kinds = [o._kind for o in operands if isinstance(o, TensorData)]
     key = (name, question.key, home, *kinds)
     prepared = _known.get(key)
     if prepared is None:
@@ -518,7 +489,7 @@ def _given(prepared: Prepared, operands: Sequence[Any]) -> list[Any]:
 # framework.
 
 
-def update(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
+def update(name: str, target: TensorData, *others: Any, **options: Any) -> Any:
     """The target itself, with the result of an op written into it: `target.add_(other)`.
 
     Raises PromotionError if the dialect refuses, or would change a dtype that must stay the same.
@@ -533,7 +504,7 @@ def update(name: str, target: Tensor, *others: Any, **options: Any) -> Tensor:
     return _stored(prepared, target, call.operands, call.options)
 
 
-def augmented(name: str, target: Tensor, other: Any) -> Any:
+def augmented(name: str, target: TensorData, other: Any) -> Any:
     """The result of `target += other`; NotImplemented if the other is not an operand."""
     if other is None:
         return NotImplemented
@@ -543,7 +514,7 @@ def augmented(name: str, target: Tensor, other: Any) -> Any:
         return NotImplemented
 
 
-def augment(name: str, target: Tensor, other: Any) -> Tensor:
+def augment(name: str, target: TensorData, other: Any) -> Any:
     """The value of the name after `target += other`: a new tensor if the dialect rebinds the name,
     otherwise the target itself with the result in it. A variable is always written to.
 
@@ -554,15 +525,15 @@ def augment(name: str, target: Tensor, other: Any) -> Tensor:
     operands = without_lists(name, (target, other), "augmented")
     question = asked(name, operands, "augmented")
     if rebinds(question):
-        return apply_op(name, *operands, form="augmented")
+        return target._of(*computed(name, operands, "augmented", DEFAULT, {}))
     if fast_path.running:
         fast_path.writing(target, other)
     return _stored(prepare_for(question, name, operands), target, operands, {})
 
 
 def _stored(
-    prepared: Prepared, target: Tensor, operands: tuple[Any, ...], options: dict[str, Any]
-) -> Tensor:
+    prepared: Prepared, target: TensorData, operands: tuple[Any, ...], options: dict[str, Any]
+) -> TensorData:
     """The target with the result of an op, which is written into its array, or becomes its new
     array if the dialect allows another dtype or shape."""
     question, result = prepared.decision.question, prepared.decision.result
@@ -591,7 +562,7 @@ def _takes_shape(question: Question) -> bool:
     return takes_result(question) and question.dialect.values.memory.retyped_shapes == "taken"
 
 
-def _check_itself(question: Question, target: Tensor) -> None:
+def _check_itself(question: Question, target: TensorData) -> None:
     """Raises PromotionError if an array that changes dtype in place is its own operand, and the
     dialect changes it before it is read."""
     is_retyped = question.op.name in question.dialect.values.memory.retyped_first.split()
@@ -608,7 +579,7 @@ def fills(given: tuple[int, ...], held: tuple[int, ...]) -> bool:
     return len(given) <= len(held) and all(n in (1, wanted) for n, wanted in pairs)
 
 
-def would_change(what: str, target: Tensor, joined: object) -> PromotionError:
+def would_change(what: str, target: TensorData, joined: object) -> PromotionError:
     """The error for a write that would change the dtype of a variable."""
     return PromotionError(
         f"{what} is refused in {target.dialect.name}: it would make the {target.dtype} "
@@ -617,37 +588,22 @@ def would_change(what: str, target: Tensor, joined: object) -> PromotionError:
     )
 
 
-_NO_ARRAYS = (Tensor, bool, int, float, complex, list, tuple)  # they choose no dialect
+Make: TypeAlias = "Callable[[Any, Kind], Tensor]"  # makes a tensor of an array and its kind
+_NO_ARRAYS = (TensorData, bool, int, float, complex, list, tuple)  # they choose no dialect
 
 
-def apply(
+def apply_in_any_form(
+    make: Make,
     name: Any,
-    *operands: Any,
+    operands: tuple[Any, ...],
+    *,
     form: str = "function",
     inplace: bool = False,
     out: Any = None,
     home: str = DEFAULT,
     **options: Any,
-) -> Tensor:
-    """The result of an op under the operands' dialect.
-
-    The op is a name, a symbol such as "+", or a framework's own function such as `np.add`. With
-    `inplace` the result is written into the first operand, with `out` into that tensor or array,
-    both as the dialect's framework does it. The form "augmented" is `x += y`, which writes into the
-    first operand or gives a new tensor. `alpha` is a factor for the second operand of add
-    and sub. dtype, casting, rounding_mode and similar options work as in `resolve`. Other `options`
-    are passed to the backend (axis, ...). `home` names the dialect to use if neither the operands
-    nor `cw.use` do.
-
-    >>> apply("fmax", asarray([1, 2]), 1.5)
-    Tensor([1.5, 2. ], dtype=float64, dialect=numpy, backend=numpy)
-    >>> total = asarray([0, 0], dtype="float32")
-    >>> apply("add", asarray([1, 2], dtype="int8"), 1, out=total) is total
-    True
-
-    Raises PromotionError if the dialect refuses, UsageError if the operands cannot be
-    combined.
-    """
+) -> Any:
+    """The result of `cw.apply`; `make` makes new tensors."""
     if home == DEFAULT:
         home = _home(name, operands)
     said = spoken(name, len(operands))
@@ -658,19 +614,20 @@ def apply(
     if convert is not None:
         if out is not None:
             raise UsageError(f"{name} does not accept out=.")
-        return convert(*arranged(name, operands, options, home).operands, inplace=inplace)
+        return convert(make, *arranged(name, operands, options, home).operands, inplace=inplace)
     if form == "augmented":
-        return _augmented(name, operands, home, inplace=inplace, out=out, **options)
+        return _augmented(make, name, operands, home, inplace=inplace, out=out, **options)
     if inplace:
         if out is not None:
             raise UsageError("give either inplace or out=, not both.")
         target, *others = operands
-        if not isinstance(target, Tensor):
+        if not isinstance(target, TensorData):
             raise UsageError(f"{name} in place needs a tensor: convert x first, cw.asarray(x).")
         return update(name, target, *others, **options)
     if out is not None:
-        return _into(out, name, operands, form, home, options)
-    return apply_op(name, *operands, form=form, home=home, **options)
+        return _into(make, out, name, operands, form, home, options)
+    array, kind = computed(name, operands, form, home, options)
+    return tuple(map(make, array, kind)) if type(kind) is tuple else make(array, kind)
 
 
 def _home(name: Any, operands: tuple[Any, ...]) -> str:
@@ -681,42 +638,45 @@ def _home(name: Any, operands: tuple[Any, ...]) -> str:
     return dialect_chosen(None, arrays, framework_of_function(name)).dialect.name
 
 
-def _augmented(name: str, operands: tuple[Any, ...], home: str, **given: Any) -> Tensor:
+def _augmented(make: Make, name: str, operands: tuple[Any, ...], home: str, **given: Any) -> Any:
     """The result of `x += y`: x itself, or a new tensor."""
-    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
+    kinds = [o._kind for o in operands if isinstance(o, TensorData)]
     check_augmented(find_op(name, common_dialect(kinds, home)), len(operands), given)
     target, other = operands
-    if isinstance(target, Tensor):
+    if isinstance(target, TensorData):
         return augment(name, target, other)
     if not rebinds(asked(name, operands, "augmented", home=home)):
         raise UsageError(f"{name} in place needs a tensor: convert x first, cw.asarray(x).")
-    return apply_op(name, target, other, form="augmented", home=home)
+    return make(*computed(name, operands, "augmented", home, {}))
 
 
-def _cast(x: Any, dtype: object, *, inplace: bool) -> Tensor:
+def _cast(make: Make, x: Any, dtype: object, *, inplace: bool) -> Any:
     if inplace:
         raise UsageError("a cast in place would change the dtype: write x = x.astype(dtype).")
-    return asarray(x).astype(dtype)
+    return make(*array_and_kind(x)).astype(dtype)
 
 
-def _fill(x: Any, value: Any, *, inplace: bool) -> Tensor:
-    target = x if inplace and isinstance(x, Tensor) else asarray(x, copy=True)
+def _fill(make: Make, x: Any, value: Any, *, inplace: bool) -> Any:
+    is_target = inplace and isinstance(x, TensorData)
+    target = x if is_target else make(*array_and_kind(x, copy=True))
     return target.fill_(value)
 
 
-_CONVERSIONS: dict[str, Callable[..., Tensor]] = {"cast": _cast, "fill": _fill}
+_CONVERSIONS: dict[str, Callable[..., Any]] = {"cast": _cast, "fill": _fill}
 
 
 def _into(
-    out: Any, name: str, operands: tuple[Any, ...], form: str, home: str, options: dict[str, Any]
-) -> Tensor:
+    make: Make, out: Any, name: str, operands: tuple[Any, ...], form: str, home: str,
+    options: dict[str, Any],
+) -> Any:  # fmt: skip
     """The result as a tensor, written into the given tensor or array."""
-    if isinstance(out, Tensor):
+    if isinstance(out, TensorData):
         fast_path.writing(out, *operands)
     call = arranged(name, operands, options, home, form)
-    kinds = [o._kind for o in (*call.operands, out) if isinstance(o, Tensor)]
+    kinds = [o._kind for o in (*call.operands, out) if isinstance(o, TensorData)]
     dialect = common_dialect(kinds, home)
-    target = out if isinstance(out, Tensor) else asarray(out, dialect=dialect)
+    is_tensor = isinstance(out, TensorData)
+    target: Any = out if is_tensor else make(*array_and_kind(out, dialect=dialect))
     prepared = prepare(
         name, call.operands, form, out=target.dtype, alpha=call.alpha, named=call.named, home=home
     )
@@ -727,7 +687,7 @@ def _into(
             f"{prepared.decision.question} gives {prepared.decision.result}, but "
             f"{target.dialect.name} has no out=. Leave it out."
         )
-    values = _computed(prepared, call, target)
+    values = _values_into(prepared, call, target)
     is_resized = _is_resized(tuple(values.shape), target, prepared)
     if values is target._array or (is_resized and target is out):
         written = values
@@ -742,7 +702,7 @@ def _into(
     return target
 
 
-def _computed(prepared: Prepared, call: CallArguments, target: Tensor) -> Any:
+def _values_into(prepared: Prepared, call: CallArguments, target: TensorData) -> Any:
     """The values to write into a tensor: where a mask is false, its old values."""
     options = dict(call.options)
     mask = options.pop("where", None) if prepared.is_elementwise else None
@@ -758,7 +718,7 @@ class Resizes(Protocol):
         """The array itself, resized to a shape."""
 
 
-def _is_resized(shape: tuple[int, ...], target: Tensor, prepared: Prepared) -> bool:
+def _is_resized(shape: tuple[int, ...], target: TensorData, prepared: Prepared) -> bool:
     """Whether out= is resized for a result of a shape.
 
     Raises UsageError if the result does not fit and the dialect does not resize.
@@ -800,7 +760,8 @@ _DIGITS = "round(x, digits) does not take {} in {}: cast first, x.astype('float3
 
 def quotient_and_remainder(first: Any, second: Any) -> Any:
     """`x // y` and `x % y` of two operands, at least one of which is a tensor."""
-    if isinstance(first, Tensor):
+    is_first: bool = isinstance(first, TensorData)
+    if is_first:
         quotient, remainder = first.__floordiv__, first.__mod__
         other = second
     else:
@@ -810,16 +771,16 @@ def quotient_and_remainder(first: Any, second: Any) -> Any:
     return found if found is NotImplemented else (found, remainder(other))
 
 
-def divmod_of(first: Any, second: Any) -> Any:
+def python_divmod(first: Any, second: Any) -> Any:
     """Python's divmod of two operands, at least one of which is a tensor.
 
     Raises TypeError if the framework's arrays have none.
     """
-    _check(first if isinstance(first, Tensor) else second, "divmod", _DIVMOD)
+    _check(first if isinstance(first, TensorData) else second, "divmod", _DIVMOD)
     return quotient_and_remainder(first, second)
 
 
-def round_of(x: Tensor, ndigits: int | None) -> Tensor:
+def python_round(x: Any, ndigits: int | None) -> Any:
     """Python's round of a tensor.
 
     Raises TypeError if the framework's arrays have none.
@@ -834,7 +795,7 @@ def round_of(x: Tensor, ndigits: int | None) -> Tensor:
     return found.astype(default_dtype(0, dialect)) if gives_integers and ndigits is None else found
 
 
-def rounded(x: Tensor, decimals: int) -> Tensor:
+def rounded(x: Any, decimals: int) -> Any:
     """Each element, rounded to a number of decimals."""
     if not decimals:
         return apply_op("round", x)
@@ -843,7 +804,7 @@ def rounded(x: Tensor, decimals: int) -> Tensor:
     return _scaled(x, decimals)
 
 
-def _scaled(x: Tensor, digits: int) -> Tensor:
+def _scaled(x: Any, digits: int) -> Any:
     """Floats rounded to a number of digits, by a factor that float16 cannot hold."""
     if x.dtype.kind == "int" or digits > math.log10(x.dtype.part.max):
         return x.astype(x.dtype)
@@ -853,7 +814,7 @@ def _scaled(x: Tensor, digits: int) -> Tensor:
     return apply_op("div", scaled, factor).astype(x.dtype, copy=False)
 
 
-def _check(x: Tensor, function: str, message: str) -> None:
+def _check(x: Any, function: str, message: str) -> None:
     """Raises TypeError if the framework's arrays have no such function."""
     if getattr(x.dialect.values.functions, function) == "refused":
         raise TypeError(message.format(x.dialect.name))

@@ -7,18 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from castwise.arrays.backend import (
-    Backend,
-    Kind,
-    TakesConstants,
-    backend_named,
-    backend_of,
-    two_backends,
-)
+from castwise.arrays.backend import Backend, TakesConstants, backend_named, backend_of, two_backends
 from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.casting import cast_under
+from castwise.arrays.data import array_and_kind
 from castwise.arrays.functions import LIKE
+from castwise.arrays.kinds import Kind, TensorData, fitted, made_constant, truncated_dtype
 from castwise.arrays.steps import steps_of
-from castwise.arrays.tensor import Tensor, asarray, made_constant, wrapped
 from castwise.catalog.dialects import DEFAULT, chosen_here, dialect_named
 from castwise.engine.ask import answer, factor_of, find_op, named_of
 from castwise.engine.decision import NOTHING, Decision, Named, Question
@@ -124,7 +119,7 @@ def _binary(function: Callable[..., Any]) -> tuple[Any, Any]:
     """The method of an operator and the reflected one."""
 
     def plain(first: Any, second: Any) -> Any:
-        if isinstance(second, Tensor):
+        if isinstance(second, TensorData):
             return NotImplemented
         if type(second) in _NUMBERS or type(second) is TracedNumber:
             return _computed(function, first, second)
@@ -146,7 +141,7 @@ def _reading(name: str) -> Any:
     """A method that reads the value."""
 
     def method(self: Any, *arguments: Any) -> Any:
-        if arguments and isinstance(arguments[0], Tensor):
+        if arguments and isinstance(arguments[0], TensorData):
             return NotImplemented
         plain = [x.read() if type(x) is TracedNumber else x for x in arguments]
         return getattr(self.read(), name)(*plain)
@@ -197,7 +192,7 @@ def described(operand: Any, dialect: Dialect, *, sees_values: bool) -> Operand:
     """
     if operand is None:
         return UNDEFINED
-    if not isinstance(operand, Tensor):
+    if not isinstance(operand, TensorData):
         seen = _described_alone(operand)
     else:
         kind, seen = operand._kind, operand._kind.operand
@@ -222,7 +217,7 @@ def _described_alone(operand: Any) -> Operand:
 def raw(operand: Any, backend: Backend, seen: Operand, entering: DType | None = None) -> Any:
     """The array or number that the backend computes with. A NumPy array of a dtype that the backend
     lacks is converted to the dtype that the op needs."""
-    if isinstance(operand, Tensor):
+    if isinstance(operand, TensorData):
         is_own = operand._kind.backend is backend
         return operand._array if is_own else made_constant(operand, backend)
     if type(operand) in _PYTHON_NUMBERS or type(operand) is TracedNumber:
@@ -242,7 +237,7 @@ def common_backend(operands: Sequence[Any], seen: Sequence[Operand]) -> Backend:
     """
     found: dict[str, Backend] = {}
     for operand, description in zip(operands, seen, strict=True):
-        is_tensor = isinstance(operand, Tensor)
+        is_tensor = isinstance(operand, TensorData)
         backend = operand._kind.backend if is_tensor else _foreign(operand, description)
         if backend:
             found[backend.name] = backend
@@ -300,7 +295,7 @@ def made_tensors(question: Question, operands: Sequence[Any], home: str) -> tupl
     """The operands of a question, with tensors instead of lists."""
     pairs = zip(operands, question.operands, strict=True)
     others = [(o, seen) for o, seen in pairs if type(o) not in (list, tuple)]
-    kinds = [operand._kind for operand, _ in others if isinstance(operand, Tensor)]
+    kinds = [operand._kind for operand, _ in others if isinstance(operand, TensorData)]
     own = next((kind.dialect for kind in kinds if kind.dialect), None)
     backend = common_backend([o for o, _ in others], [seen for _, seen in others])
     # A graph accepts a tensor of another backend as a constant.
@@ -309,18 +304,21 @@ def made_tensors(question: Question, operands: Sequence[Any], home: str) -> tupl
     for place, array in enumerate(as_arrays(question)):
         seen = question.operands[place]
         if seen.role is Role.LIST:
-            tensor = _tensor(seen, array, question.dialect, name)
-            kind = tensor._kind.with_(dialect=own, home=common_home(kinds, home))
-            made[place] = Tensor._of(tensor._array, kind)
+            values, kind = _list_array(seen, array, question.dialect, name)
+            made[place] = TensorData(values, kind.with_(dialect=own, home=common_home(kinds, home)))
     return tuple(made)
 
 
-def _tensor(seen: Operand, array: Operand, dialect: Dialect, backend: str) -> Tensor:
-    """The tensor for a list on a backend, equal to the array that the engine assumes."""
+def _list_array(seen: Operand, array: Operand, dialect: Dialect, backend: str) -> tuple[Any, Kind]:
+    """The array for a list on a backend, equal to the one that the engine assumes, and its kind."""
     assert array.dtype is not None  # every array has one
-    values = asarray(_carried(seen, array.dtype), dialect=dialect).astype(array.dtype).numpy()
-    made = asarray(values, dtype=array.dtype, dialect=dialect, backend=backend)
-    return Tensor._of(made._array, made._kind.with_(is_weak=array.is_weak))
+    values, kind = array_and_kind(_carried(seen, array.dtype), dialect=dialect)
+    target = truncated_dtype(array.dtype, dialect)
+    cast = cast_under(dialect.values, kind.backend, values, target, is_asked=True)
+    made, kind = array_and_kind(
+        kind.backend.to_numpy(cast), dtype=array.dtype, dialect=dialect, backend=backend
+    )
+    return made, kind.with_(is_weak=array.is_weak)
 
 
 def _carried(seen: Operand, target: DType) -> Any:
@@ -353,7 +351,7 @@ def asked(
     named: Named = NOTHING,
 ) -> Question:
     """The question for an op on operands like these."""
-    dialect = common_dialect([o._kind for o in operands if isinstance(o, Tensor)], home)
+    dialect = common_dialect([o._kind for o in operands if isinstance(o, TensorData)], home)
     row = find_op(LIKE.get(name, name), dialect)
     sees_values = looks_at_values(dialect, row, form)
     seen = tuple([
@@ -362,7 +360,7 @@ def asked(
     ])  # fmt: skip
     shapes = row.shapes
     if shapes.counts_dimensions or (shapes.counts_elements and any(map(_is_empty, operands))):
-        seen = tuple([replace(d, shape=o.shape) if isinstance(o, Tensor) else d
+        seen = tuple([replace(d, shape=o.shape) if isinstance(o, TensorData) else d
                       for o, d in zip(operands, seen, strict=True)])  # fmt: skip
     return Question(row, seen, dialect, form, inplace, out, alpha, named)
 
@@ -382,7 +380,7 @@ def without_lists(
 
 
 def _is_empty(operand: Any) -> bool:
-    return isinstance(operand, Tensor) and 0 in operand._array.shape
+    return isinstance(operand, TensorData) and 0 in operand._array.shape
 
 
 def decided(name: str, question: Question) -> Decision:
@@ -424,7 +422,7 @@ def arranged(
 ) -> CallArguments:
     """The operands and options of a call, given by position or by name. A list becomes the tensor
     that the dialect converts it to in this form."""
-    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
+    kinds = [o._kind for o in operands if isinstance(o, TensorData)]
     row = find_op(LIKE.get(name, name), common_dialect(kinds, home))
     given, others = row.arranged(operands, options)
     if row.family != "conversion":
@@ -438,7 +436,7 @@ def arranged(
 
 def raw_option(option: Any) -> Any:
     """An option in the form that the backend takes."""
-    return option._array if isinstance(option, Tensor) else option
+    return option._array if isinstance(option, TensorData) else option
 
 
 # Checks that the arrays of a declared op are on one device.
@@ -481,10 +479,13 @@ def cast_inputs(decision: Decision, operands: Sequence[Any]) -> tuple[Any, ...]:
     there = [(o, d) for o, d in zip(operands, seen, strict=True) if o is not None]
     entering = [entry and entry.dtype for entry in steps.entries]
     arrays = [raw(o, backend, d, dtype) for (o, d), dtype in zip(there, entering, strict=True)]
-    kinds = [o._kind for o in operands if isinstance(o, Tensor)]
     entered = iter(steps.enter(arrays, backend))
     cast = [None if o is None else _array(next(entered), decision, backend) for o in operands]
-    return tuple([wrapped(a, kinds[0]) if kinds and a is not None else a for a in cast])
+    tensor = next((o for o in operands if isinstance(o, TensorData)), None)
+    if tensor is None:
+        return tuple(cast)
+    kind = tensor._kind
+    return tuple([None if a is None else tensor._of(*fitted(a, kind)) for a in cast])
 
 
 def _array(entered: Any, decision: Decision, backend: Any) -> Any:

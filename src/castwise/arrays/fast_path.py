@@ -9,18 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
-from castwise.arrays import handed
-from castwise.arrays.backend import Kind
+from castwise.arrays.kinds import Kind
 from castwise.catalog.dialects import chosen_dialect, when_default_changes
 from castwise.engine.decision import Decision
 
 if TYPE_CHECKING:
     from castwise.arrays.backend import Backend
-    from castwise.arrays.tensor import Tensor
-
-Binary: TypeAlias = "Callable[[Any, Any], Tensor]"
+    from castwise.arrays.kinds import TensorData
 
 
 class KnownResult(Protocol):
@@ -46,14 +43,6 @@ _NONE: dict[tuple[object, ...], Any] = {}
 known: dict[tuple[object, ...], KnownResult] = _by_kinds  # _NONE while anything watches
 numbers: dict[tuple[object, ...], KnownResult | None] = _by_number  # the same
 context = chosen_dialect.get
-_new = object.__new__
-_tensor: type[Any]  # the class of results: a variable is a tensor too, but never a result
-
-
-def results_are(tensor: type[Any]) -> None:
-    """Sets the class of results, which itself depends on this module."""
-    global _tensor
-    _tensor = tensor
 
 
 def remember(key: tuple[object, ...], computation: KnownResult) -> None:
@@ -78,22 +67,6 @@ def forget_all() -> None:
 
 
 when_default_changes(forget_all)
-
-
-def binary(op: str) -> Binary:
-    """The operator of an op, such as `x + y`; fast if both are tensors of known kinds."""
-
-    def operator(first: Any, second: Any) -> Any:
-        if type(second) is _tensor:  # inlined, because one more call would be slower
-            found = known.get((op, context(), first._kind, second._kind))
-            if found is not None:
-                result: Any = _new(_tensor)
-                result._array = found.run(first._array, second._array)
-                result._kind = found.kind
-                return result
-        return handed.calls.operator(op, first, second)
-
-    return operator
 
 
 class Watcher(Protocol):
@@ -150,13 +123,13 @@ class Trace(Protocol):
     def backend(self) -> Backend:
         """The backend whose arrays belong to this trace."""
 
-    def held(self, tensor: Tensor) -> TracedState:
+    def held(self, tensor: TensorData) -> TracedState:
         """The array and kind of a state tensor inside this trace."""
 
-    def made(self, tensor: Tensor) -> None:
+    def made(self, tensor: TensorData) -> None:
         """Called when a tensor is made inside this trace."""
 
-    def writing(self, tensor: Tensor, values: Iterable[Any]) -> None:
+    def writing(self, tensor: TensorData, values: Iterable[Any]) -> None:
         """Called before values are written to a tensor."""
 
 
@@ -180,7 +153,7 @@ def traced_by(trace: Trace) -> Iterator[None]:
             running -= 1
 
 
-def held(tensor: Tensor) -> TracedState | None:
+def held(tensor: TensorData) -> TracedState | None:
     """The array and kind of a tensor inside the current trace; None if there is no trace."""
     trace = _trace.get()
     return None if trace is None else trace.held(tensor)
@@ -192,14 +165,14 @@ def backend_here() -> Backend | None:
     return None if trace is None else trace.backend
 
 
-def made(tensor: Tensor) -> None:
+def made(tensor: TensorData) -> None:
     """Notifies the current trace, if any, of a new tensor."""
     trace = _trace.get()
     if trace is not None:
         trace.made(tensor)
 
 
-def writing(tensor: Tensor, *values: Any) -> None:
+def writing(tensor: TensorData, *values: Any) -> None:
     """Notifies the current trace, if any, that a tensor is about to be written to."""
     trace = _trace.get()
     if trace is not None:

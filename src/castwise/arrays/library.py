@@ -3,15 +3,14 @@ function of that name, or raise an error that says what to write instead."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Container, Sequence
 from operator import attrgetter
 from typing import Any
 
-from castwise.arrays.apply import apply, apply_operator, quotient_and_remainder
+from castwise.arrays.apply import apply_in_any_form, apply_operator, quotient_and_remainder
 from castwise.arrays.backends import DEFAULT_BACKEND
-from castwise.arrays.tensor import Tensor
+from castwise.arrays.kinds import TensorData
 from castwise.catalog.dialects import DEFAULT, dialect_named
 from castwise.engine.ask import find_op
 from castwise.errors import CallError, UsageError
@@ -56,7 +55,8 @@ def _applied(
     call = row.call
     known = {*_OPTIONS, *call.operands, *call.parameters, *(["alpha"] * call.takes_alpha)}
     options = _known(named | _by_name(name, places, arguments, most), known, name, row)
-    result = apply(row.name, *operands, **options)
+    make = _first_tensor([*arguments, *options.values()])._of
+    result = apply_in_any_form(make, row.name, tuple(operands), **options)
     out = options.get("out")
     return result if out is None else out
 
@@ -65,8 +65,9 @@ def _moved(
     tail: str, name: str, places: list[str], arguments: Sequence[Any], named: dict[str, Any]
 ) -> Any:
     """The result of a function of the standard's namespace, under the dialect of its tensors."""
+    first = _first_tensor(arguments)
     try:
-        function = _of_namespace(tail)
+        function = attrgetter(tail)(first.__array_namespace__())
     except AttributeError:
         raise not_called(name) from None
     if not inspect.isfunction(function):
@@ -74,19 +75,8 @@ def _moved(
     known = inspect.signature(function).parameters
     most = sum(parameter.kind in _BY_PLACE for parameter in known.values())
     options = _known(named | _by_name(name, places, arguments, most), known, name)
-    return namespace_function(tail, *arguments[:most], **options)
-
-
-def namespace_function(name: str, *arguments: Any, **options: Any) -> Any:
-    """The result of a function of the standard's namespace, under the dialect of its tensors."""
-    first = next(found for found in map(_first_tensor, arguments) if found is not None)
-    given = [_spelled_out(argument) for argument in arguments]
-    return _under_dialect_of(_of_namespace(name)(*given, **options), first)
-
-
-def _of_namespace(name: str) -> Any:
-    # Imported by name, because the namespace is built on tensors.
-    return attrgetter(name)(importlib.import_module("castwise.array_api"))
+    given = [_under_current_dialect(argument) for argument in arguments[:most]]
+    return _with_dialect(function(*given, **options), first)
 
 
 def _op(name: str) -> Op | None:
@@ -136,29 +126,34 @@ def not_called(what: str, row: Op | None = None) -> CallError:
     )
 
 
-def _first_tensor(argument: Any) -> Tensor | None:
-    """The first tensor in an argument, which may be a list of tensors."""
-    parts = argument if isinstance(argument, (list, tuple)) else (argument,)
-    return next((part for part in parts if isinstance(part, Tensor)), None)
+def _first_tensor(arguments: Sequence[Any]) -> Any:
+    """The first tensor among arguments, which may be lists of tensors."""
+    for argument in arguments:
+        parts = argument if isinstance(argument, (list, tuple)) else (argument,)
+        for part in parts:
+            if isinstance(part, TensorData):
+                return part
+    return None
 
 
-def _spelled_out(argument: Any) -> Any:
+def _under_current_dialect(argument: Any) -> Any:
     """An argument whose tensors carry their current dialect, for a namespace with its own
     dialect."""
     if isinstance(argument, (list, tuple)):
-        return [_spelled_out(part) for part in argument]
-    return argument.under(argument.dialect) if isinstance(argument, Tensor) else argument
+        return [_under_current_dialect(part) for part in argument]
+    is_tensor: bool = isinstance(argument, TensorData)
+    return argument.under(argument.dialect) if is_tensor else argument
 
 
-def _under_dialect_of(found: Any, first: Tensor) -> Any:
+def _with_dialect(found: Any, first: TensorData) -> Any:
     """Results whose tensors all have the dialect and home of another tensor."""
     if isinstance(found, (list, tuple)):
-        parts = [_under_dialect_of(part, first) for part in found]
+        parts = [_with_dialect(part, first) for part in found]
         return type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)
-    if not isinstance(found, Tensor):
+    if not isinstance(found, TensorData):
         return found
     like = first._kind
-    return Tensor._of(found._array, found._kind.with_(dialect=like.dialect, home=like.home))
+    return first._of(found._array, found._kind.with_(dialect=like.dialect, home=like.home))
 
 
 def array_function(function: Callable[..., Any], arguments: Any, options: Any) -> Any:
@@ -176,7 +171,12 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], options: dict[st
         return quotient_and_remainder(*inputs)
     row = _op(name)
     is_operator = len(inputs) == 2 and row is not None and row.symbol and not options
-    if is_operator and row and hasattr(inputs[0], "dtype") and not isinstance(inputs[0], Tensor):
+    if (
+        is_operator
+        and row
+        and hasattr(inputs[0], "dtype")
+        and not isinstance(inputs[0], TensorData)
+    ):
         return apply_operator(row.name, _as_compared(row, inputs[0]), inputs[1])
     if "out" in options:
         (options["out"],) = options["out"]

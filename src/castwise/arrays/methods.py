@@ -7,8 +7,22 @@ from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
-from castwise.arrays import handed
-from castwise.arrays.backend import Kind
+from castwise.arrays.apply import apply_op, apply_several, rounded
+from castwise.arrays.backend import TakesConstants
+from castwise.arrays.casting import cast_under
+from castwise.arrays.data import array_and_kind
+from castwise.arrays.elements import (
+    differences,
+    expanded,
+    insertion_places,
+    moved,
+    nonzero_indices,
+    permuted,
+    picked,
+    slices,
+    sorting_indices,
+)
+from castwise.arrays.kinds import TensorData, truncated_dtype
 from castwise.arrays.method_rows import Pairs, Reductions, Unary
 from castwise.arrays.spelling import (
     Axes,
@@ -24,11 +38,11 @@ from castwise.arrays.spelling import (
 )
 from castwise.catalog.dialects import dialect_named, dialects
 from castwise.errors import UsageError
+from castwise.vocab.live import to_dtype
 from castwise.vocab.ops import OPS
 
 if TYPE_CHECKING:
     from castwise.arrays.tensor import Tensor
-    from castwise.vocab.dtypes import DType
 
 # Methods that a tensor does not have, or only in some dialects: the error says what to write.
 
@@ -77,26 +91,30 @@ class OpsAreNoMethods:
 # Methods that copy, cast and move a tensor as a whole, and facts about it.
 
 
-class Conversions:
+class Conversions(TensorData):
     """The methods of a tensor that copy and move it, and facts about it."""
 
     __slots__ = ()
-    _array: Any
-    _kind: Kind
 
     if TYPE_CHECKING:
 
-        @property
-        def dtype(self) -> DType: ...
-        @property
-        def size(self) -> int: ...
-        @property
-        def ndim(self) -> int: ...
-        @classmethod
-        def _of(cls, array: Any, kind: Kind) -> Tensor: ...
         def to_device(self, device: Any) -> Tensor: ...
         def fill_(self, value: Any) -> Tensor: ...
-        def numpy(self) -> Any: ...
+
+    def astype(self, dtype: object, *, copy: bool = True) -> Tensor:
+        """The values in another dtype, by an explicit cast.
+
+        Raises UsageError if the backend has no such dtype.
+        """
+        kind = self._kind
+        target = truncated_dtype(to_dtype(dtype), kind.current_dialect)
+        if target is kind.dtype and not copy:
+            return self  # type: ignore[return-value]
+        rules = kind.current_dialect.values
+        array = cast_under(rules, kind.backend, self._array, target, is_asked=True)
+        return self._of(array, kind.with_(dtype=target, is_weak=False))
+
+    cast = astype
 
     def clone(self) -> Tensor:
         """A copy of the tensor."""
@@ -150,6 +168,15 @@ class Conversions:
     def is_complex(self) -> bool:
         """Whether its dtype is complex."""
         return self.dtype.kind == "complex"
+
+
+def tensor_like(data: Any, like: TensorData) -> Tensor:
+    """Data as a tensor to use together with another one."""
+    if isinstance(data, TensorData):
+        return data  # type: ignore[return-value]
+    kind = like._kind
+    backend = None if isinstance(kind.backend, TakesConstants) else kind.backend.name
+    return like._of(*array_and_kind(data, dialect=kind.dialect, backend=backend, home=kind.home))
 
 
 def on_device(tensor: Any, device: Any) -> Tensor:
@@ -220,8 +247,8 @@ def _to(
     """The values in another dtype, on another device, or both, as those of another tensor; in
     dialects whose framework has this method."""
     for thing in wanted:
-        if hasattr(thing, "_kind"):
-            dtype, device = thing.dtype, thing.device
+        if isinstance(thing, TensorData):
+            dtype, device = thing.dtype, thing.device  # type: ignore[attr-defined]
         elif (found := dtype_in(thing)) is not None:
             dtype = found
         else:
@@ -261,41 +288,36 @@ class Casts:
 # Methods that compute, and whose arguments are not those of an op.
 
 
-class Computing:
+class Computing(TensorData):
     """The methods of a tensor that compute with more than an op's own arguments."""
 
     __slots__ = ()
-    _array: Any
-    _kind: Kind
 
     if TYPE_CHECKING:
 
-        @property
-        def ndim(self) -> int: ...
-        @classmethod
-        def _of(cls, array: Any, kind: Kind) -> Tensor: ...
         def moveaxis(self, source: Any, destination: Any) -> Tensor: ...
 
     @property
     def real(self) -> Tensor:
         """The real part of each element."""
-        return handed.calls.op("real", self)
+        return apply_op("real", self)
 
     @property
     def imag(self) -> Tensor:
         """The imaginary part of each element."""
-        return handed.calls.op("imag", self)
+        return apply_op("imag", self)
 
     def conj(self) -> Tensor:
         """The complex conjugate of each element; a real tensor is unchanged."""
         is_complex = self._kind.dtype.kind == "complex"
-        return handed.calls.op("conj", self) if is_complex else self._of(self._array, self._kind)
+        return apply_op("conj", self) if is_complex else self._of(self._array, self._kind)
 
     conjugate = conj
 
     def round(self, decimals: int = 0) -> Tensor:
         """The nearest integer, or number with so many decimals, in the same dtype."""
-        return handed.calls.rounded(self, decimals)
+        found: Tensor = rounded(self, decimals)
+        return found
 
     def mm(self, other: Tensor) -> Tensor:
         """The product of two matrices."""
@@ -303,7 +325,7 @@ class Computing:
             raise UsageError(
                 f"mm takes two matrices, not {self.ndim} and {other.ndim} dimensions: use matmul."
             )
-        return handed.calls.op("matmul", self, other)
+        return apply_op("matmul", self, other)
 
     def norm(
         self, p: float | str | None = 2, axis: Axes = None, keepdims: bool = False, *,
@@ -312,8 +334,8 @@ class Computing:
         """The vector norm of order p; by default the square root of the sum of squares."""
         options = reduced(axis, keepdims, dim, keepdim)
         if p in (2, None, "fro"):
-            return handed.calls.op("norm", self, **options)
-        return handed.calls.function("linalg.vector_norm", self, ord=p, **options)
+            return apply_op("norm", self, **options)
+        return apply_op("linalg.vector_norm", self, ord=p, **options)
 
     def diff(
         self, n: int = 1, axis: int | None = None, *, dim: int | None = None,
@@ -321,60 +343,53 @@ class Computing:
     ) -> Tensor:  # fmt: skip
         """The differences of neighbours along a dimension, taken n times."""
         along = axis_of(axis, dim, -1)
-        return handed.calls.function("diff", self, n=n, axis=along, prepend=prepend, append=append)
+        return differences(self, along, n, prepend, append)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
         """The elements on a diagonal of two dimensions, as the last dimension."""
         matrices = self.moveaxis((axis1, axis2), (-2, -1))
-        return handed.calls.function("linalg.diagonal", matrices, offset=offset)
+        return moved("linalg.diagonal", matrices, offset=offset)
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
         """The sum of the elements on a diagonal."""
-        matrices = self.moveaxis((axis1, axis2), (-2, -1))
-        return handed.calls.function("linalg.trace", matrices, offset=offset)
+        return apply_op("sum", self.diagonal(offset, axis1, axis2), axis=-1)
 
     def tril(self, k: int = 0, *, diagonal: int | None = None) -> Tensor:
         """The lower triangle of matrices; the other elements are 0."""
-        return handed.calls.function("tril", self, k=k if diagonal is None else diagonal)
+        return moved("tril", self, k=k if diagonal is None else diagonal)
 
     def triu(self, k: int = 0, *, diagonal: int | None = None) -> Tensor:
         """The upper triangle of matrices; the other elements are 0."""
-        return handed.calls.function("triu", self, k=k if diagonal is None else diagonal)
+        return moved("triu", self, k=k if diagonal is None else diagonal)
 
     def det(self) -> Tensor:
         """The determinants of matrices."""
-        return handed.calls.function("linalg.det", self)
+        return apply_several("linalg.det", self)[0]
 
     def inverse(self) -> Tensor:
         """The inverses of matrices."""
-        return handed.calls.function("linalg.inv", self)
+        return apply_several("linalg.inv", self)[0]
 
     def matrix_power(self, n: int) -> Tensor:
         """The products of matrices with themselves."""
-        return handed.calls.function("linalg.matrix_power", self, n)
+        return apply_several("linalg.matrix_power", self, n=n)[0]
 
 
 # Methods that move elements or select some, and compute nothing.
 
 
-class Layout:
+class Layout(TensorData):
     """The methods of a tensor that give its elements another shape or order."""
 
     __slots__ = ()
-    _array: Any
-    _kind: Kind
 
     if TYPE_CHECKING:
 
-        @property
-        def shape(self) -> tuple[int, ...]: ...
-        @property
-        def ndim(self) -> int: ...
         def __getitem__(self, key: Any) -> Tensor: ...
 
     def reshape(self, *shape: Sizes, copy: bool | None = None) -> Tensor:
         """The elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
-        return handed.calls.function("reshape", self, numbers(shape), copy=copy)
+        return moved("reshape", self, numbers(shape), copy=copy)
 
     def view(self, *shape: Sizes) -> Tensor:
         """The elements in another shape, `x.view(2, 3)`; it does not reinterpret their bits."""
@@ -408,7 +423,7 @@ class Layout:
 
     def permute(self, *dims: Sizes) -> Tensor:
         """The tensor with its dimensions in another order: `x.permute(1, 0)`."""
-        return handed.calls.function("permute_dims", self, axes=numbers(dims))
+        return permuted(self, numbers(dims))
 
     def transpose(
         self, *axes: Sizes | None, dim0: int | None = None, dim1: int | None = None
@@ -449,7 +464,7 @@ class Layout:
 
     def moveaxis(self, source: Sizes, destination: Sizes) -> Tensor:
         """The tensor with some dimensions moved to other positions."""
-        return handed.calls.function("moveaxis", self, source, destination)
+        return moved("moveaxis", self, source, destination)
 
     movedim = moveaxis
 
@@ -464,19 +479,19 @@ class Layout:
                 gone = [n for n in gone if self.shape[n] == 1]
         if not gone:
             return self.reshape(self.shape)
-        return handed.calls.function("squeeze", self, axis=tuple(gone))
+        return moved("squeeze", self, axis=tuple(gone))
 
     def unsqueeze(self, axis: int | None = None, *, dim: int | None = None) -> Tensor:
         """The tensor with a new dimension of length 1 at a position."""
-        return handed.calls.function("expand_dims", self, axis=axis_of(axis, dim, 0))
+        return expanded(self, axis=axis_of(axis, dim, 0))
 
     def expand_dims(self, axis: Sizes = 0) -> Tensor:
         """The tensor with new dimensions of length 1 at some positions."""
-        return handed.calls.function("expand_dims", self, axis=axis_of(axis, None))
+        return expanded(self, axis=axis_of(axis, None))
 
     def broadcast_to(self, *shape: Sizes) -> Tensor:
         """The tensor in a larger shape, with its elements repeated."""
-        return handed.calls.function("broadcast_to", self, numbers(shape))
+        return moved("broadcast_to", self, numbers(shape))
 
     def expand(self, *sizes: Sizes) -> Tensor:
         """The tensor in a larger shape, with its elements repeated; -1 keeps a size."""
@@ -495,16 +510,16 @@ class Layout:
     def flip(self, *axis: Sizes, dims: Axes = None) -> Tensor:
         """The elements in the opposite order, in all dimensions or some."""
         asked = numbers(axis) if axis else axis_of(None, dims)
-        return handed.calls.function("flip", self, axis=asked)
+        return moved("flip", self, axis=asked)
 
     def roll(self, shifts: Sizes, axis: Axes = None, *, dims: Axes = None) -> Tensor:
         """The elements shifted; those beyond the end reappear at the start."""
         shift, along = axis_of(shifts, None), axis_of(axis, dims)
-        return handed.calls.function("roll", self, shift=shift, axis=along)
+        return moved("roll", self, shift, axis=along)
 
     def tile(self, *repetitions: Sizes) -> Tensor:
         """The whole tensor several times along each dimension."""
-        return handed.calls.function("tile", self, numbers(repetitions))
+        return moved("tile", self, numbers(repetitions))
 
     def repeat(self, *repeats: Any, axis: int | None = None) -> Tensor:
         """Each element several times, `x.repeat(2, axis=0)`, or the whole tensor, `x.repeat(2, 1)`,
@@ -520,9 +535,9 @@ class Layout:
     ) -> Tensor:
         """Each element several times, along a dimension or of all elements in one."""
         along = axis_of(axis, dim)
-        times = handed.calls.tensor_like(repeats, self) if isinstance(repeats, list) else repeats
+        times = tensor_like(repeats, self) if isinstance(repeats, list) else repeats
         flat = self.reshape((-1,)) if along is None else self
-        return handed.calls.function("repeat", flat, times, axis=along or 0)
+        return moved("repeat", flat, times, axis=along or 0)
 
     def split(
         self, sizes: Sizes, axis: int | None = None, *, dim: int | None = None
@@ -567,7 +582,7 @@ class Layout:
 
     def unbind(self, axis: int | None = None, *, dim: int | None = None) -> tuple[Tensor, ...]:
         """The slices of the tensor along a dimension."""
-        found: Any = handed.calls.function("unstack", self, axis=axis_of(axis, dim, 0))
+        found: Any = slices(self, axis_of(axis, dim, 0))
         return tuple(found)
 
 
@@ -581,18 +596,14 @@ class ValuesAndIndices(NamedTuple):
     indices: Tensor
 
 
-class Selecting:
+class Selecting(TensorData):
     """The methods of a tensor that search, sort and pick elements."""
 
     __slots__ = ()
-    _array: Any
-    _kind: Kind
 
     if TYPE_CHECKING:
 
-        @property
-        def shape(self) -> tuple[int, ...]: ...
-        def astype(self, dtype: object) -> Tensor: ...
+        def astype(self, dtype: object, *, copy: bool = True) -> Tensor: ...
         def reshape(self, *shape: Any) -> Tensor: ...
         def __setitem__(self, key: Any, value: Any) -> None: ...
 
@@ -606,7 +617,7 @@ class Selecting:
 
         With a tensor it is `maximum`.
         """
-        options = reduced(None if hasattr(axis, "_kind") else axis, keepdims, dim, keepdim)
+        options = reduced(None if isinstance(axis, TensorData) else axis, keepdims, dim, keepdim)
         return self._extreme("max", axis, options, given(initial=initial, where=where))
 
     def min(
@@ -619,13 +630,13 @@ class Selecting:
 
         With a tensor it is `minimum`.
         """
-        options = reduced(None if hasattr(axis, "_kind") else axis, keepdims, dim, keepdim)
+        options = reduced(None if isinstance(axis, TensorData) else axis, keepdims, dim, keepdim)
         return self._extreme("min", axis, options, given(initial=initial, where=where))
 
     def _extreme(self, op: str, other: Any, options: dict[str, Any], limits: dict[str, Any]) -> Any:
-        if hasattr(other, "_kind"):
-            return handed.calls.op(f"{op}imum", self, other)
-        values = handed.calls.op(op, self, **options, **limits)
+        if isinstance(other, TensorData):
+            return apply_op(f"{op}imum", self, other)
+        values = apply_op(op, self, **options, **limits)
         if options["axis"] is None or rules_of(self).extremes == "values":
             return values
         if not isinstance(options["axis"], int):
@@ -635,7 +646,7 @@ class Selecting:
             )
         # A framework may have these indices for booleans and yet no argmax of them.
         counted = self if self._kind.dtype.kind != "bool" else self.astype("uint8")
-        return ValuesAndIndices(values, handed.calls.op(f"arg{op}", counted, **options))
+        return ValuesAndIndices(values, apply_op(f"arg{op}", counted, **options))
 
     def median(
         self, axis: int | None = None, keepdims: bool = False, *,
@@ -651,7 +662,7 @@ class Selecting:
                 f"median along a dimension gives indices in {self._kind.current_dialect.name}, "
                 "which castwise does not: for the values, write cw.apply('median', x, axis=0)."
             )
-        return handed.calls.op("median", self, **options)
+        return apply_op("median", self, **options)
 
     def sort(
         self, axis: int | None = None, descending: bool = False, *,
@@ -662,9 +673,9 @@ class Selecting:
         """
         options = {"axis": axis_of(axis, dim, -1), "descending": descending, "stable": stable}
         rule = rules_of(self).sort
-        values = handed.calls.function("sort", self, **options)
+        values = moved("sort", self, **options)
         if rule == "values and indices":
-            return ValuesAndIndices(values, handed.calls.function("argsort", self, **options))
+            return ValuesAndIndices(values, sorting_indices(self, **options))
         if rule == "values":
             return values
         self[...] = values
@@ -675,25 +686,23 @@ class Selecting:
         stable: bool = True, dim: int | None = None,
     ) -> Tensor:  # fmt: skip
         """The indices that sort the elements along a dimension."""
-        return handed.calls.function(
-            "argsort", self, axis=axis_of(axis, dim, -1), descending=descending, stable=stable
-        )
+        return sorting_indices(self, axis_of(axis, dim, -1), descending, stable)
 
     def nonzero(self, *, as_tuple: bool | None = None) -> Any:
         """The indices of all nonzero elements, as in the dialect's framework: an array per
         dimension, or one array with a row per element. `as_tuple` chooses.
         """
         is_split = rules_of(self).nonzero == "by dimension" if as_tuple is None else as_tuple
-        found: Any = handed.calls.function("nonzero", self)
-        return found if is_split else handed.calls.function("stack", list(found), axis=1)
+        found: Any = nonzero_indices(self)
+        return found if is_split else apply_op("stack", *found, axis=1)
 
     def take(self, indices: Any, axis: int | None = None, *, dim: int | None = None) -> Tensor:
         """The slices at some indices of a dimension, or of all elements in one."""
         along = axis_of(axis, dim)
         source = self.reshape((-1,)) if along is None else self
         along = place(along or 0, len(source.shape))
-        places = handed.calls.tensor_like(indices, self)
-        found = handed.calls.function("take", source, places.reshape((-1,)), axis=along)
+        places = tensor_like(indices, self)
+        found = picked("take", source, places.reshape((-1,)), along)
         return found.reshape((*source.shape[:along], *places.shape, *source.shape[along + 1 :]))
 
     def index_select(self, dim: int, index: Any) -> Tensor:
@@ -702,18 +711,18 @@ class Selecting:
 
     def take_along_dim(self, indices: Tensor, dim: int = -1) -> Tensor:
         """The elements at the indices in another tensor, one per element of it."""
-        return handed.calls.function("take_along_axis", self, indices, axis=dim)
+        return picked("take_along_axis", self, indices, dim)
 
     def where(self, condition: Any, other: Operand) -> Tensor:
         """The elements where a condition holds, and those of the other operand elsewhere."""
-        return handed.calls.op("where", condition, self, other)
+        return apply_op("where", condition, self, other)
 
     def searchsorted(
         self, v: Any, side: Literal["left", "right"] = "left", sorter: Tensor | None = None
     ) -> Tensor:
         """The positions where elements would be inserted into this sorted tensor."""
-        sought = handed.calls.tensor_like(v, self) if isinstance(v, list) else v
-        return handed.calls.function("searchsorted", self, sought, side=side, sorter=sorter)
+        sought = tensor_like(v, self) if isinstance(v, list) else v
+        return insertion_places(self, sought, side, sorter)
 
 
 class Methods(Unary, Pairs, Reductions, Computing, Layout, Selecting, Conversions, Casts):

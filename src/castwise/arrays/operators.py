@@ -1,4 +1,4 @@
-"""The operators of a tensor, and its in-place methods: each is an op of the engine."""
+"""The in-place methods of a tensor, what Python and libraries expect of an array, and gradients."""
 
 from __future__ import annotations
 
@@ -6,45 +6,25 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from castwise.arrays import handed
-from castwise.arrays.backend import Backend, Kind, backend_named, backend_names
-from castwise.arrays.fast_path import Binary, binary
+from castwise.arrays.apply import augmented as apply_augmented
+from castwise.arrays.apply import python_divmod, python_round, update
+from castwise.arrays.backend import Backend, backend_named, backend_names
+from castwise.arrays.kinds import TensorData
+from castwise.arrays.library import array_function, array_ufunc
 from castwise.errors import UsageError
 from castwise.vocab.ops import OPS
 
 if TYPE_CHECKING:
     from castwise.arrays.tensor import Tensor
 
-Unary: TypeAlias = "Callable[[Any], Tensor]"
 Method: TypeAlias = "Callable[..., Tensor]"
 
 
-def reflected(op: str) -> Binary:
-    """The operator of an op whose second operand is the tensor."""
-    return lambda self, other: handed.calls.operator(op, other, self)
-
-
-def unary(op: str) -> Unary:
-    """The operator of an op with one operand."""
-    return lambda self: handed.calls.unary(op, self)
-
-
-def _power(operator: Binary) -> Method:
-    """The operator `x ** y`, which Python also calls for pow(x, y, z)."""
-
-    def power(self: Any, other: Any, modulo: Any = None) -> Tensor:
-        if modulo is not None:
-            raise TypeError("pow(x, y, z) is for Python's ints: write x**y % z.")
-        return operator(self, other)
-
-    return power
-
-
-def augmented(op: str) -> Binary:
+def augmented(op: str) -> Method:
     """The operator `x += y` of an op."""
 
     def operator(self: Any, other: Any) -> Any:
-        return handed.calls.augmented(op, self, other)
+        return apply_augmented(op, self, other)
 
     return operator
 
@@ -53,61 +33,14 @@ def in_place(op: str) -> Method:
     """The method of an op that writes its result into the tensor."""
 
     def method(self: Any, *others: Any, **options: Any) -> Any:
-        return handed.calls.in_place(op, self, *others, **options)
+        return update(op, self, *others, **options)
 
     method.__name__ = f"{op}_"
     method.__doc__ = f"`{op}` in place; returns the tensor itself."
     return method
 
 
-class Operators:
-    """The operators of a tensor that give a new one, each in its operator form."""
-
-    __slots__ = ()
-
-    __add__ = binary("add")
-    __sub__ = binary("sub")
-    __mul__ = binary("mul")
-    __truediv__ = binary("div")
-    __floordiv__ = binary("floor_divide")
-    __mod__ = binary("remainder")
-    __pow__ = _power(binary("pow"))
-    __matmul__ = binary("matmul")
-    __and__ = binary("bitwise_and")
-    __or__ = binary("bitwise_or")
-    __xor__ = binary("bitwise_xor")
-    __lshift__ = binary("bitwise_left_shift")
-    __rshift__ = binary("bitwise_right_shift")
-
-    __radd__ = reflected("add")
-    __rsub__ = reflected("sub")
-    __rmul__ = reflected("mul")
-    __rtruediv__ = reflected("div")
-    __rfloordiv__ = reflected("floor_divide")
-    __rmod__ = reflected("remainder")
-    __rpow__ = reflected("pow")
-    __rmatmul__ = reflected("matmul")
-    __rand__ = reflected("bitwise_and")
-    __ror__ = reflected("bitwise_or")
-    __rxor__ = reflected("bitwise_xor")
-    __rlshift__ = reflected("bitwise_left_shift")
-    __rrshift__ = reflected("bitwise_right_shift")
-
-    __eq__ = binary("eq")  # type: ignore[assignment]
-    __ne__ = binary("ne")  # type: ignore[assignment]
-    __lt__ = binary("lt")
-    __le__ = binary("le")
-    __gt__ = binary("gt")
-    __ge__ = binary("ge")
-    __hash__ = None  # type: ignore[assignment]
-
-    __neg__ = unary("neg")
-    __pos__ = unary("positive")
-    __abs__ = unary("abs")
-    __invert__ = unary("bitwise_not")
-
-
-class InPlace:
+class InPlace(TensorData):
     """The augmented operators, and a method for each op whose result may have the shape of its
     first operand. An op that is not listed here gets its method from its row."""
 
@@ -259,18 +192,13 @@ VERSION = "2025.12"
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
 
 
-class ArrayObject:
+class ArrayObject(TensorData):
     """The attributes and conversions of an array object, on a backend's array."""
 
     __slots__ = ()
-    _array: Any
-    _kind: Kind
 
     if TYPE_CHECKING:
 
-        @classmethod
-        def _of(cls, array: Any, kind: Kind) -> Tensor: ...
-        def item(self, *index: int) -> Any: ...
         def swapaxes(self, axis0: int, axis1: int) -> Tensor: ...
         def permute(self, *dims: Any) -> Tensor: ...
         def __getitem__(self, key: Any) -> Tensor: ...
@@ -329,6 +257,18 @@ class ArrayObject:
 
         return self._of(to_device(self._array, device, stream=stream), self._kind)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        made = self.numpy()
+        if dtype is not None and made.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"{self.dtype} can only become {dtype} by a copy.")
+            return made.astype(dtype)
+        return made.copy() if copy else made
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        return self.numpy().tolist()
+
     def __dlpack__(
         self,
         /,
@@ -378,21 +318,22 @@ class ArrayObject:
         )
 
     def __round__(self, ndigits: int | None = None) -> Tensor:
-        return handed.calls.round(self, ndigits)  # type: ignore[no-any-return]
+        found: Tensor = python_round(self, ndigits)
+        return found
 
     def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
-        return handed.calls.divmod(self, other)  # type: ignore[no-any-return]
+        return python_divmod(self, other)  # type: ignore[no-any-return]
 
     def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
-        return handed.calls.divmod(other, self)  # type: ignore[no-any-return]
+        return python_divmod(other, self)  # type: ignore[no-any-return]
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, arguments: Any, options: Any
     ) -> Any:
-        return handed.calls.library_function(function, arguments, options)
+        return array_function(function, arguments, options)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        return handed.calls.library_ufunc(ufunc, method, inputs, options)
+        return array_ufunc(ufunc, method, inputs, options)
 
     def __format__(self, spec: str) -> str:
         if spec and self._array.shape:
@@ -442,17 +383,10 @@ class DifferentiatesFunctions(Protocol):
     differentiates_with: str  # the library's own function that does
 
 
-class Gradients:
+class Gradients(TensorData):
     """The part of a tensor that deals with gradients. A gradient has its tensor's dtype."""
 
     __slots__ = ()
-    _array: Any
-    _kind: Kind
-
-    if TYPE_CHECKING:
-
-        @classmethod
-        def _of(cls, array: Any, kind: Kind) -> Tensor: ...
 
     @property
     def requires_grad(self) -> bool:

@@ -44,7 +44,7 @@ def reduced(axis: Any, keepdims: bool, dim: Any, keepdim: bool | None) -> dict[s
 
 def corrected(
     correction: float | None, ddof: float | None, unbiased: bool | None
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """What the count is reduced by in a variance; empty: by what the dialect says.
 
     >>> corrected(None, None, True)

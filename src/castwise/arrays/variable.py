@@ -6,9 +6,10 @@ from typing import Any
 
 from castwise.arrays import fast_path
 from castwise.arrays.apply import fills, would_change
-from castwise.arrays.backend import Kind, TakesConstants
+from castwise.arrays.backend import TakesConstants
 from castwise.arrays.calls import NoOperandError, common_backend, common_dialect, described, raw
 from castwise.arrays.fast_path import TracedState
+from castwise.arrays.kinds import Kind, TensorData
 from castwise.arrays.tensor import Tensor, asarray
 from castwise.engine.ask import answer
 from castwise.engine.decision import Question
@@ -18,7 +19,7 @@ from castwise.rules.dialect import Dialect
 from castwise.vocab.ops import op
 
 _RESULT_TYPE = op("result_type")
-_ARRAY, _KIND = Tensor.__dict__["_array"], Tensor.__dict__["_kind"]  # a tensor's own slots
+_ARRAY, _KIND = TensorData.__dict__["_array"], TensorData.__dict__["_kind"]
 
 
 class Stateful(Tensor):

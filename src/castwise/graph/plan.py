@@ -15,10 +15,11 @@ from operator import itemgetter
 from typing import Any
 
 from castwise.arrays import fusing
-from castwise.arrays.backend import Backend, Kind, RunsRegions, TracesAlone, interned
+from castwise.arrays.backend import Backend, RunsRegions, TracesAlone
 from castwise.arrays.calls import TracedNumber
 from castwise.arrays.functions import Function
 from castwise.arrays.fusing import FusedProgram
+from castwise.arrays.kinds import Kind, interned
 from castwise.arrays.tensor import Tensor
 from castwise.graph.nodes import (
     FEWEST,

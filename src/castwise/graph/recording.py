@@ -15,10 +15,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
-from castwise.arrays.backend import Backend, Kind, backend_named, interned
+from castwise.arrays.backend import Backend, backend_named
 from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.arrays.fast_path import watched_by
 from castwise.arrays.functions import LIKE
+from castwise.arrays.kinds import Kind, interned
 from castwise.arrays.tensor import Tensor
 from castwise.catalog.dialects import DEFAULT, dialect_named
 from castwise.engine.decision import Decision, cast_between

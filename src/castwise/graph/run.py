@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from castwise.arrays import fast_path
-from castwise.arrays.backend import Backend, Kind, TracesAlone, two_backends
+from castwise.arrays.backend import Backend, TracesAlone, two_backends
 from castwise.arrays.fast_path import watchers
+from castwise.arrays.kinds import Kind
 from castwise.arrays.tensor import Tensor, asarray
 from castwise.arrays.variable import Variable
 from castwise.errors import UsageError

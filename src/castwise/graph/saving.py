@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any, Generic
 
 import castwise
-from castwise.arrays.backend import Kind, backend_named, interned
+from castwise.arrays.backend import backend_named
 from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.arrays.functions import LIKE
+from castwise.arrays.kinds import Kind, interned
 from castwise.arrays.tensor import Tensor
 from castwise.arrays.variable import Variable, stand_in
 from castwise.catalog.dialects import defined, definition, dialect_named

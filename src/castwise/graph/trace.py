@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
-from castwise.arrays.backend import Backend, Kind, held_dtype, interned
+from castwise.arrays.backend import Backend
 from castwise.arrays.fast_path import TracedState, traced_by, watched_by
-from castwise.arrays.tensor import Tensor, made_constant
+from castwise.arrays.kinds import Kind, interned, made_constant, truncated_dtype
+from castwise.arrays.tensor import Tensor
 from castwise.arrays.variable import Stateful, Variable, outside, stand_in
 from castwise.catalog.dialects import use
 from castwise.engine.ask import dialect_chosen
@@ -144,7 +145,7 @@ def _input(name: str, spec: Any, dialect: Dialect, states: _States) -> Any:
         return seen.value
     if seen.shape is None:
         raise UsageError(f"{name}: give the shape of {seen}, such as {seen.dtype}[n].")
-    held = held_dtype(seen.dtype, dialect)
+    held = truncated_dtype(seen.dtype, dialect)
     node = Node(INPUT, (), held, seen.shape, name=name, is_weak=seen.is_weak)
     kind = interned(Kind(recording_backend(dialect), held, not seen.shape, seen.is_weak, dialect))
     if not isinstance(spec, Variable):
@@ -249,7 +250,7 @@ class _States:
         held = TracedState(array, outside(variable).kind)
         self._entries[id(variable)] = _Entry(variable, held, array.node, is_argument=True)
 
-    def held(self, tensor: Tensor) -> TracedState:
+    def held(self, tensor: Any) -> TracedState:
         """The array and kind of a state tensor inside this trace."""
         entry = self._entries.get(id(tensor))
         if entry is None:
@@ -260,14 +261,14 @@ class _States:
             entry = self._entries[id(tensor)] = _Entry(tensor, held, node)
         return entry.held
 
-    def made(self, tensor: Tensor) -> None:
+    def made(self, tensor: Any) -> None:
         """Records a tensor that was made inside this trace."""
         if isinstance(tensor, Stateful):
             self._entries[id(tensor)] = _Entry(tensor, outside(tensor))
         if not isinstance(outside(tensor).array, Traced):
             self._made[id(tensor)] = tensor
 
-    def writing(self, tensor: Tensor, values: Iterable[Any]) -> None:
+    def writing(self, tensor: Any, values: Iterable[Any]) -> None:
         """Makes an outside tensor state. A tensor with values becomes part of the graph if values
         of the graph are written to it."""
         if isinstance(tensor._array, Traced):

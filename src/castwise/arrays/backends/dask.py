@@ -13,7 +13,7 @@ import numpy as np
 from dask.array.optimization import optimize
 from dask.base import normalize_token
 
-from castwise.arrays.backend import Backend, Kind, Region, backend_named, interned, lacking
+from castwise.arrays.backend import Backend, Region, backend_named, lacking
 from castwise.arrays.backends import dask_chunks, dask_reductions
 from castwise.arrays.backends.dask_chunks import (
     JOINING,
@@ -33,6 +33,7 @@ from castwise.arrays.backends.dask_chunks import (
     softmax,
 )
 from castwise.arrays.functions import LIKE
+from castwise.arrays.kinds import Kind, interned
 from castwise.arrays.steps import Steps
 from castwise.arrays.tensor import Tensor
 from castwise.errors import UsageError

@@ -11,17 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from castwise.arrays.backend import (
-    Backend,
-    Kind,
-    Region,
-    backend_named,
-    backend_of,
-    interned,
-    lacking,
-)
+from castwise.arrays.backend import Backend, Region, backend_named, backend_of, lacking
 from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.arrays.functions import Function, standard_name, vecdot
+from castwise.arrays.kinds import Kind, interned
 from castwise.arrays.tensor import Tensor
 from castwise.arrays.variable import Variable
 from castwise.catalog.dialects import chosen_here

@@ -16,10 +16,11 @@ from torch.overrides import resolve_name
 from torch.utils import _pytree as trees
 
 from castwise.arrays.apply import apply_op, apply_operator, apply_several, augment, update
-from castwise.arrays.backend import Kind
+from castwise.arrays.elements import with_array
+from castwise.arrays.indexing import assign
+from castwise.arrays.kinds import Kind
 from castwise.arrays.library import called, not_called, parameters
-from castwise.arrays.operators import Operators
-from castwise.arrays.tensor import Tensor, asarray, wrapped
+from castwise.arrays.tensor import Operators, Tensor, asarray, compute, compute_several, wrapped
 from castwise.catalog.dialects import DEFAULT, chosen_here, dialect_named, to_dialect, use
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
@@ -98,7 +99,7 @@ def _teach(module: ModuleType, tensor: type) -> None:
     found.clear()  # what it looked up before, without the handlers
 
 
-_FUNCTIONS = (apply_op, apply_several, asarray, wrapped)
+_FUNCTIONS = (apply_op, apply_several, asarray, compute, compute_several, with_array, wrapped)
 _TRIED = "2.13"  # older compilers were not tested, and stop at a tensor
 _called: list[Callable[..., Any]] = []  # not yet registered with torch
 
@@ -127,6 +128,7 @@ def register_compiled() -> None:
     if torch.__version__ >= _TRIED:
         for name, stand_in in _METHODS.items():
             getattr(Tensor, name)._torchdynamo_inline = stand_in
+        assign._torchdynamo_inline = _traced_assign  # type: ignore[attr-defined]
         for function, stand_in in _DIALECTS.items():
             function._torchdynamo_inline = stand_in  # type: ignore[attr-defined]
         let_operate(Tensor)
@@ -322,7 +324,7 @@ def _traced_getitem(*arguments: Any, **options: Any) -> Any:
 
 @_calling
 def _assign(target: Tensor, *given: Any, **options: Any) -> Tensor:
-    target._assign(*given, **options)
+    assign(target, *given, **options)
     return target
 
 
@@ -333,8 +335,7 @@ def _traced_assign(target: Tensor, *given: Any, **options: Any) -> None:
 
 
 _METHODS = {
-    "astype": _traced_astype, "under": _traced_under, "__getitem__": _traced_getitem,
-    "_assign": _traced_assign,
+    "astype": _traced_astype, "under": _traced_under, "__getitem__": _traced_getitem
 }  # fmt: skip
 
 

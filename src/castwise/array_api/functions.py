@@ -1,0 +1,314 @@
+"""Functions that move, join, search, sort and compare elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Literal, NamedTuple
+
+from castwise.array_api.calls import Axes, Operand, Pairs, one, op
+from castwise.arrays.elements import (
+    as_index,
+    backend_result,
+    constants_together,
+    differences,
+    expanded,
+    insertion_places,
+    moved,
+    nonzero_indices,
+    permuted,
+    picked,
+    slices,
+    sorting_indices,
+    with_array,
+)
+from castwise.arrays.tensor import Tensor
+from castwise.catalog.dialects import STANDARD
+from castwise.errors import UsageError
+
+__all__ = [
+    "all", "any", "argmax", "argmin", "argsort", "broadcast_arrays", "broadcast_shapes",
+    "broadcast_to", "concat", "count_nonzero", "diff", "expand_dims", "flip", "isin", "matmul",
+    "matrix_transpose", "meshgrid", "moveaxis", "nonzero", "permute_dims", "repeat", "reshape",
+    "roll", "searchsorted", "sort", "squeeze", "stack", "take", "take_along_axis", "tensordot",
+    "tile", "tril", "triu", "unique_all", "unique_counts", "unique_inverse", "unique_values",
+    "unstack", "vecdot", "where",
+]  # fmt: skip
+
+
+def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
+    """The elements in another shape."""
+    return moved("reshape", x, shape, copy=copy)
+
+
+def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
+    """The array with its dimensions in another order."""
+    return permuted(x, axes)
+
+
+def moveaxis(
+    x: Tensor, source: int | tuple[int, ...], destination: int | tuple[int, ...], /
+) -> Tensor:
+    """The array with some dimensions moved to other positions."""
+    return moved("moveaxis", x, source, destination)
+
+
+def expand_dims(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
+    """The array with new dimensions of length 1, at the given positions in the result."""
+    return expanded(x, axis)
+
+
+def squeeze(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
+    """The array without some dimensions of length 1."""
+    return moved("squeeze", x, axis=axis)
+
+
+def matrix_transpose(x: Tensor, /) -> Tensor:
+    """The transpose of each matrix in the last two dimensions."""
+    return moved("matrix_transpose", x)
+
+
+def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
+    """The array in a larger shape, with its elements repeated."""
+    return moved("broadcast_to", x, shape)
+
+
+def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
+    """The arrays, broadcast to a common shape; each keeps its dtype."""
+    if not arrays:
+        return ()
+    arrays = constants_together(*arrays)
+    found = backend_result("broadcast_arrays", *arrays)
+    return tuple([with_array(x, array) for array, x in zip(found, arrays, strict=True)])
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that arrays of these shapes broadcast to.
+
+    Raises ValueError if they do not broadcast.
+    """
+    found = []
+    for sizes in zip_longest(*[shape[::-1] for shape in shapes], fillvalue=1):
+        longer = {size for size in sizes if size != 1}
+        if len(longer) > 1:
+            raise ValueError(
+                f"the shapes {', '.join(map(str, shapes))} do not broadcast: the sizes of "
+                "each dimension must be equal, or 1."
+            )
+        found.append(longer.pop() if longer else 1)
+    return tuple(found[::-1])
+
+
+def flip(x: Tensor, /, *, axis: Axes = None) -> Tensor:
+    """The elements in the opposite order."""
+    return moved("flip", x, axis=axis)
+
+
+def roll(x: Tensor, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Tensor:
+    """The elements shifted; those beyond the end reappear at the start."""
+    return moved("roll", x, shift, axis=axis)
+
+
+def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> Tensor:
+    """Each element several times."""
+    return moved("repeat", x, repeats, axis=axis)
+
+
+def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
+    """The whole array several times along each dimension."""
+    return moved("tile", x, repetitions)
+
+
+def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
+    """The slices of an array along a dimension."""
+    return slices(x, axis)
+
+
+def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
+    """A grid of coordinates: each vector along its own dimension, repeated along the others."""
+    if not arrays:
+        return ()
+    arrays = constants_together(*arrays)
+    found = backend_result("meshgrid", *arrays, indexing=indexing)
+    return tuple([with_array(x, array) for array, x in zip(found, arrays, strict=True)])
+
+
+def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
+    """The lower triangles of matrices, zeros elsewhere."""
+    return moved("tril", x, k=k)
+
+
+def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
+    """The upper triangles of matrices, zeros elsewhere."""
+    return moved("triu", x, k=k)
+
+
+def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
+    """The slices at the given indices of a dimension."""
+    return picked("take", x, indices, axis)
+
+
+def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
+    """The elements at the indices in another array, one per element of it."""
+    return picked("take_along_axis", x, indices, axis)
+
+
+def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+    """The elements, sorted."""
+    return moved("sort", x, axis=axis, descending=descending, stable=stable)
+
+
+def argsort(
+    x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True
+) -> Tensor:
+    """The indices that sort the elements."""
+    return sorting_indices(x, axis, descending, stable)
+
+
+def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
+    """The indices of all nonzero elements, one array per dimension."""
+    return nonzero_indices(x)
+
+
+class UniqueAll(NamedTuple):
+    """The distinct values, their first indices, the value index of each element, and the counts."""
+
+    values: Tensor
+    indices: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+
+class UniqueCounts(NamedTuple):
+    """The distinct values, and the count of each."""
+
+    values: Tensor
+    counts: Tensor
+
+
+class UniqueInverse(NamedTuple):
+    """The distinct values, and the value index of each element."""
+
+    values: Tensor
+    inverse_indices: Tensor
+
+
+def unique_all(x: Tensor, /) -> UniqueAll:
+    """The distinct values of an array, with their indices and counts."""
+    return UniqueAll(*_unique("unique_all", x))
+
+
+def unique_counts(x: Tensor, /) -> UniqueCounts:
+    """The distinct values of an array, and the count of each."""
+    return UniqueCounts(*_unique("unique_counts", x))
+
+
+def unique_inverse(x: Tensor, /) -> UniqueInverse:
+    """The distinct values of an array, and the value index of each element."""
+    return UniqueInverse(*_unique("unique_inverse", x))
+
+
+def unique_values(x: Tensor, /) -> Tensor:
+    """The distinct values of an array."""
+    return moved("unique_values", x)
+
+
+def _unique(name: str, x: Tensor) -> list[Tensor]:
+    values, *places = backend_result(name, x)
+    return [with_array(x, values), *[as_index(place, x) for place in places]]
+
+
+def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
+    """Arrays joined along a dimension, or flattened first if axis is None."""
+    _check(arrays, "concat")
+    if axis is None:
+        return op("concat", *[reshape(x, (-1,)) for x in arrays], axis=0)
+    return op("concat", *arrays, axis=axis)
+
+
+def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
+    """Arrays joined along a new dimension."""
+    _check(arrays, "stack")
+    return op("stack", *arrays, axis=axis)
+
+
+def _check(arrays: Sequence[Tensor], name: str) -> None:
+    if not arrays:
+        raise UsageError(f"{name} takes at least one tensor.")
+
+
+def searchsorted(
+    x1: Tensor,
+    x2: Tensor | int | float,
+    /,
+    *,
+    side: Literal["left", "right"] = "left",
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """The positions where elements of x2 would be inserted into x1, which is sorted or has a
+    sorter.
+    """
+    return insertion_places(x1, x2, side, sorter, STANDARD)
+
+
+def diff(
+    x: Tensor,
+    /,
+    *,
+    axis: int = -1,
+    n: int = 1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """The differences of neighbours, taken n times."""
+    return differences(x, axis, n, prepend, append, STANDARD)
+
+
+def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Tensor:
+    """Whether each element of x1 equals one of x2, or none if inverted."""
+    return one("isin", x1, x2, invert=invert)
+
+
+def all(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    """Whether all elements are true."""
+    return op("all", x, axis=axis, keepdims=keepdims)
+
+
+def any(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    """Whether at least one element is true."""
+    return op("any", x, axis=axis, keepdims=keepdims)
+
+
+def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """The index of the largest element."""
+    return op("argmax", x, axis=axis, keepdims=keepdims)
+
+
+def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """The index of the smallest element."""
+    return op("argmin", x, axis=axis, keepdims=keepdims)
+
+
+def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
+    """How many elements are not zero."""
+    return op("count_nonzero", x, axis=axis, keepdims=keepdims)
+
+
+def where(condition: Tensor, x1: Operand, x2: Operand, /) -> Tensor:
+    """Elements of x1 where the condition holds, of x2 elsewhere."""
+    return op("where", condition, x1, x2)
+
+
+def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """The matrix product."""
+    return op("matmul", x1, x2)
+
+
+def tensordot(x1: Tensor, x2: Tensor, /, *, axes: Pairs = 2) -> Tensor:
+    """The sum of products over some dimensions of each."""
+    return op("tensordot", x1, x2, axes=axes)
+
+
+def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
+    """The sum of products over one dimension, the first operand conjugated."""
+    return op("vecdot", x1, x2, axis=axis)
