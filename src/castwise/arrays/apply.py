@@ -8,7 +8,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
 
 from castwise.arrays import fast_path
 from castwise.arrays.backend import Backend, TracesAlone, two_backends
@@ -305,9 +305,12 @@ _OF_VECTORS = {"matmul": "matrix product", "cross": "cross product"}
 def apply_op(
     name: str, *operands: Any, form: str = "function", home: str = DEFAULT, **options: Any
 ) -> Tensor:
-    """The result of an op on operands with a tensor among them, as a new tensor."""
+    """The result of an op on operands with a tensor among them, as a new tensor; topk gives two."""
     like = operands[0] if isinstance(operands[0], TensorData) else _first_tensor(operands)
-    return like._of(*computed(name, operands, form, home, options))
+    array, kind = computed(name, operands, form, home, options)
+    if type(kind) is tuple:
+        return cast("Tensor", tuple(map(like._of, array, kind)))
+    return like._of(array, kind)
 
 
 def apply_several(
@@ -626,6 +629,15 @@ def apply_in_any_form(
         return update(name, target, *others, **options)
     if out is not None:
         return _into(make, out, name, operands, form, home, options)
+    return _result(make, name, operands, form, home, options)
+
+
+def _result(
+    make: Make, name: str, operands: tuple[Any, ...], form: str, home: str, options: dict[str, Any]
+) -> Any:
+    """The result of an op as a new tensor; none of its operands need be one."""
+    if any([isinstance(operand, TensorData) for operand in operands]):
+        return apply_op(name, *operands, form=form, home=home, **options)
     array, kind = computed(name, operands, form, home, options)
     return tuple(map(make, array, kind)) if type(kind) is tuple else make(array, kind)
 
@@ -647,7 +659,7 @@ def _augmented(make: Make, name: str, operands: tuple[Any, ...], home: str, **gi
         return augment(name, target, other)
     if not rebinds(asked(name, operands, "augmented", home=home)):
         raise UsageError(f"{name} in place needs a tensor: convert x first, cw.asarray(x).")
-    return make(*computed(name, operands, "augmented", home, {}))
+    return _result(make, name, operands, "augmented", home, {})
 
 
 def _cast(make: Make, x: Any, dtype: object, *, inplace: bool) -> Any:
