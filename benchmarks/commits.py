@@ -108,8 +108,8 @@ def main() -> None:
         finally:
             subprocess.run([*git, "remove", "--force", str(then)], check=True)
     if arguments.json:
-        told = {"then": arguments.commit, "machine": machine(), "versions": versions("numpy")}
-        arguments.json.write_text(json.dumps({**told, "cases": found}, indent=2) + "\n")
+        run = {"then": arguments.commit, "machine": machine(), "versions": versions("numpy")}
+        arguments.json.write_text(json.dumps({**run, "cases": found}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -31,10 +31,10 @@ from peers import (
     moved,
     numpy_array,
     print_summaries,
-    result_of,
     silent,
     stored,
     stored_hard,
+    sum_dtype,
     summaries,
     torch_tensor,
 )
@@ -108,7 +108,7 @@ def plain_digests(size: int, dialects: list[str]) -> dict[str, str]:
         for dialect in dialects:
             for a, b in PAIRS:
                 for name, case in castwise_cases(inputs, dialect, a, b).items():
-                    found[_key(name, dialect, a, b, make)] = digest_of(case)
+                    found[_key(name, dialect, a, b, make)] = result_digest(case)
     return found
 
 
@@ -116,7 +116,7 @@ def _key(name: str, dialect: str, a: str, b: str, make: Any) -> str:
     return f"{dialect} {name} {a} {b} {make.__name__}"
 
 
-def digest_of(case: Case) -> str:
+def result_digest(case: Case) -> str:
     """The bits of what a case computes."""
     with silent():
         return digest(case())
@@ -127,7 +127,7 @@ class Measured:
 
     def __init__(self, dialect: str, a: str, b: str) -> None:
         self.dialect, self.a, self.b = dialect, a, b
-        self.result = result_of(dialect, a, b)
+        self.result = sum_dtype(dialect, a, b)
 
     def cases(self, inputs: Inputs) -> dict[str, Case]:
         """All systems, on inputs."""
@@ -142,7 +142,9 @@ class Measured:
         found = {}
         for name, case in self.cases(inputs).items():
             like = name if name in OURS else "castwise"
-            found[name] = digest_of(case) == plain[_key(like, self.dialect, self.a, self.b, make)]
+            found[name] = (
+                result_digest(case) == plain[_key(like, self.dialect, self.a, self.b, make)]
+            )
         return found
 
     def row(self, inputs: Inputs, rounds: int, copy: tuple[Case, int]) -> dict[str, Any]:

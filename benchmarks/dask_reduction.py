@@ -154,9 +154,9 @@ def main() -> None:
         results = measured(client, chunks, chosen.rounds)
     print(f"castwise takes {results['ratio']:.2f} times as long as Dask alone")
     if chosen.json:
-        told = {"machine": machine(), "versions": versions("dask", "distributed", "numpy")}
+        run = {"machine": machine(), "versions": versions("dask", "distributed", "numpy")}
         size = {"gigabytes": chosen.gigabytes, "chunks": chunks, "workers": WORKERS, "limit": LIMIT}
-        chosen.json.write_text(f"{json.dumps({**told, **size, **results}, indent=1)}\n")
+        chosen.json.write_text(f"{json.dumps({**run, **size, **results}, indent=1)}\n")
 
 
 if __name__ == "__main__":

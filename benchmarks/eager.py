@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import machine, nanoseconds, print_ratios, told_ratios, versions
+from measure import machine, nanoseconds, print_ratios, ratio_rows, versions
 
 import castwise as cw
 import castwise.array_api as xp
@@ -166,7 +166,7 @@ def main() -> None:
     for name, ns in sorted(times.items(), key=operator.itemgetter(1)):
         print(f"{ns:12,.0f} ns  {name}")
     print()
-    found = told_ratios(rounds, RATIOS)
+    found = ratio_rows(rounds, RATIOS)
     print_ratios(found)
     if chosen.json:
         packages = versions("numpy", "torch", "array_api_strict")

@@ -54,19 +54,19 @@ def seconds_each(call: Callable[..., Any], pairs: list[tuple[Any, Any]]) -> list
     return found
 
 
-def of_castwise(size: int) -> list[float]:
+def castwise_seconds(size: int) -> list[float]:
     """In a child: with kernels, from the cache that the environment names or compiled."""
     compile_at_once("cpu")
     return seconds_each(added, operands(lambda a: cw.asarray(a, dialect="torch"), size))
 
 
-def of_numba(size: int) -> list[float]:
+def numba_seconds(size: int) -> list[float]:
     """In a child: a new function, compiled for each signature."""
     numba = importlib.import_module("numba")
     return seconds_each(numba.njit(parallel=True)(added), operands(lambda a: a, size))
 
 
-def of_torch_compile(size: int) -> list[float]:
+def torch_compile_seconds(size: int) -> list[float]:
     """In a child: a new function for each signature, so that none is a recompilation."""
     torch = importlib.import_module("torch")
 
@@ -81,16 +81,16 @@ def ways() -> dict[str, tuple[str, int, dict[str, str]]]:
     """What is measured: the function for the child, the size, and its environment. A way whose
     cache has the name of another's starts with what that one left there."""
     found = {
-        "castwise, 3 elements": ("of_castwise", SMALL, {}),
-        "castwise, no kernel": ("of_castwise", LARGE, {"CASTWISE_KERNELS": "off"}),
-        "castwise, compiled": ("of_castwise", LARGE, {"CASTWISE_CACHE": "castwise"}),
-        "castwise, from disk": ("of_castwise", LARGE, {"CASTWISE_CACHE": "castwise"}),
+        "castwise, 3 elements": ("castwise_seconds", SMALL, {}),
+        "castwise, no kernel": ("castwise_seconds", LARGE, {"CASTWISE_KERNELS": "off"}),
+        "castwise, compiled": ("castwise_seconds", LARGE, {"CASTWISE_CACHE": "castwise"}),
+        "castwise, from disk": ("castwise_seconds", LARGE, {"CASTWISE_CACHE": "castwise"}),
     }
     if library("numba"):
-        found["numba"] = ("of_numba", LARGE, {})
+        found["numba"] = ("numba_seconds", LARGE, {})
     if library("torch") and any(shutil.which(name) for name in ("c++", "g++", "clang++", "cl")):
         cache = {"TORCHINDUCTOR_CACHE_DIR": "torch"}
-        found["torch.compile"] = ("of_torch_compile", LARGE, cache)
+        found["torch.compile"] = ("torch_compile_seconds", LARGE, cache)
     return found
 
 
@@ -101,19 +101,19 @@ def one_round(failed: set[str]) -> dict[str, list[float]]:
         for name, (function, size, environment) in ways().items():
             if name in failed:
                 continue
-            told = {
+            variables = {
                 key: str(Path(folder) / value) if value != "off" else value
                 for key, value in environment.items()
             }
             try:
-                found[name] = in_child("first_call", function, size, limit=LIMIT, **told)
+                found[name] = in_child("first_call", function, size, limit=LIMIT, **variables)
             except ChildError as error:
                 print(f"left out: {name}: {error}", flush=True)
                 failed.add(name)
     return found
 
 
-def told(name: str, rounds: list[dict[str, list[float]]]) -> dict[str, Any]:
+def figures_row(name: str, rounds: list[dict[str, list[float]]]) -> dict[str, Any]:
     """What is said about a way."""
     others = [seconds for found in rounds for seconds in found[name][1:]]
     return {
@@ -130,7 +130,7 @@ def main() -> None:
     chosen = parser.parse_args()
     failed: set[str] = set()
     rounds = [one_round(failed) for _ in range(QUICK_ROUNDS if chosen.quick else ROUNDS)]
-    rows = [told(name, rounds) for name in rounds[0] if name not in failed]
+    rows = [figures_row(name, rounds) for name in rounds[0] if name not in failed]
     print("a + b with a new signature, milliseconds")
     print_table(
         ["", "first of a process", "others", "slowest of others"],

@@ -37,9 +37,9 @@ from peers import (
     library,
     moved,
     print_summaries,
-    result_of,
     stored,
     stored_hard,
+    sum_dtype,
     summaries,
     torch_tensor,
 )
@@ -272,12 +272,12 @@ class Benchmark:
               f"eager in the same process: {1000 * found['torch eager s']:.3f} ms")  # fmt: skip
 
     def print_chain(self, rows: list[dict[str, Any]]) -> None:
-        told = [
+        lines = [
             [row["system"], f"{1000 * row['seconds']:.3f}", _percent(row["share"]),
              _yes_or_no(row["equal"])]
             for row in rows
         ]  # fmt: skip
-        print_table([NAME, "ms", "share", "equal"], told)
+        print_table([NAME, "ms", "share", "equal"], lines)
 
     def first_calls(self) -> None:
         """New signatures: compiled, and in a second process from the disk."""
@@ -287,11 +287,11 @@ class Benchmark:
                 for name in ("compiled", "from disk")
             }
         self.figures["first calls"] = found
-        told = [
+        lines = [
             [name, *[f"{1000 * number:.1f}" for number in row.values()]]
             for name, row in found.items()
         ]  # fmt: skip
-        print_table(["new signature, ms", "first, with Triton's start", "others", "slowest"], told)
+        print_table(["new signature, ms", "first, with Triton's start", "others", "slowest"], lines)
 
     def pairs(self) -> None:
         """All pairs, until the time is over."""
@@ -318,7 +318,7 @@ class Benchmark:
     ) -> dict[str, Any]:
         """A row of the table."""
         a, b = dtypes
-        result = result_of(dialect, a, b)
+        result = sum_dtype(dialect, a, b)
         cases = {"castwise on torch": _by_castwise, "torch": _by_torch}
         key, taken, equal = f"{dialect} {a} {b}", {}, {}
         for name, make in cases.items():

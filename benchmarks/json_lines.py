@@ -28,7 +28,7 @@ from cell_files import read_cells  # noqa: E402 -- beside what only we run
 CELLS = ROOT / "conformance" / "cells"
 
 
-def line_of(dialect: str, cell: Cell) -> str:
+def question_line(dialect: str, cell: Cell) -> str:
     """The question of a cell as a line."""
     operands = ["bool[3]", *cell.operands] if cell.op == "where" else list(cell.operands)
     is_inplace = cell.form == "inplace"
@@ -45,7 +45,7 @@ def mixed_lines(count: int) -> list[str]:
         header, cells = read_cells(path)
         asked = [c for c in cells if c.op != "can_cast" and "=" not in c.form]
         picked = chosen.choices(asked, k=count // len(paths) + 1)
-        lines += [line_of(header["dialect"], cell) for cell in picked]
+        lines += [question_line(header["dialect"], cell) for cell in picked]
     chosen.shuffle(lines)
     return lines[:count]
 

@@ -74,7 +74,7 @@ def geometric_mean(numbers: Iterable[float]) -> float:
     return math.exp(statistics.fmean(math.log(number) for number in numbers))
 
 
-def told_ratios(
+def ratio_rows(
     rounds: Sequence[Round], goals: Mapping[tuple[str, str], float | None]
 ) -> list[dict[str, Any]]:
     """The ratios of the pairs of cases that were measured, with their goals."""
@@ -142,8 +142,8 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 def write_json(path: Path | None, figures: Mapping[str, Any], *packages: str) -> None:
     """Writes results, with the machine and the versions of packages, if a file is wanted."""
     if path:
-        told = {"machine": machine(), "versions": versions(*packages), **figures}
-        path.write_text(f"{json.dumps(told, indent=1)}\n", encoding="utf-8")
+        results = {"machine": machine(), "versions": versions(*packages), **figures}
+        path.write_text(f"{json.dumps(results, indent=1)}\n", encoding="utf-8")
 
 
 def machine() -> dict[str, str]:
@@ -163,8 +163,8 @@ def versions(*packages: str) -> dict[str, str]:
 def _cpu() -> str:
     """The processor's name, where the system tells it."""
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        told = subprocess.run(["lscpu"], capture_output=True, text=True, check=True, timeout=20)
-        for line in told.stdout.splitlines():
+        listed = subprocess.run(["lscpu"], capture_output=True, text=True, check=True, timeout=20)
+        for line in listed.stdout.splitlines():
             if line.startswith("Model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()

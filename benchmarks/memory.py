@@ -63,7 +63,7 @@ def operand(library: str, dtype: str, elements: int) -> Any:
     return made
 
 
-def held() -> int:
+def peak_bytes() -> int:
     """The most bytes this process has held so far."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
@@ -74,9 +74,9 @@ def measured(library: str, name: str, elements: int) -> dict[str, float]:
     dtypes, compute = CASES[name]
     compute(*[operand(library, dtype, COLUMNS) for dtype in dtypes])  # everything is loaded
     operands = [operand(library, dtype, elements) for dtype in dtypes]
-    before = held()
+    before = peak_bytes()
     compute(*operands)
-    taken = held() - before
+    taken = peak_bytes() - before
     times = []
     for _ in range(RUNS):
         start = time.perf_counter()

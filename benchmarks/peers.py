@@ -157,7 +157,7 @@ def copying(size: int, threads: int) -> tuple[Callable[[], object], int]:
     return copied, 2 * source.nbytes
 
 
-def result_of(dialect: str, a: str, b: str) -> str:
+def sum_dtype(dialect: str, a: str, b: str) -> str:
     """The dtype that a dialect gives a sum."""
     return str(cw.resolve("add", f"{a}[3]", f"{b}[3]", dialect=dialect).result)
 

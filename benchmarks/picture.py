@@ -108,11 +108,11 @@ def draw_pairs(canvas: Canvas, rows: list[Row], systems: dict[str, tuple[str, ..
     top, bottom = canvas.y, canvas.y + HEIGHT_OF_PLOT
     step = (WIDTH - LEFT - RIGHT) / len(rows)
 
-    def y_of(share: float) -> float:
+    def share_y(share: float) -> float:
         return bottom - min(share, most) / most * HEIGHT_OF_PLOT
 
     for percent in range(0, round(100 * most) + 1, 25 if most < 1.3 else 50):
-        y = y_of(percent / 100)
+        y = share_y(percent / 100)
         canvas.line(LEFT, y, WIDTH - RIGHT, y, 'stroke-width="2"' if percent == 100 else "")
         canvas.text(LEFT - 8, y + 4, f"{percent}%", faint=True, style='text-anchor="end"')
     _draw_groups(canvas, rows, step, top, bottom)
@@ -120,8 +120,8 @@ def draw_pairs(canvas: Canvas, rows: list[Row], systems: dict[str, tuple[str, ..
         for at, ((share, full), row) in enumerate(zip(found, rows, strict=True)):
             title = f"{name}: {row['a']} + {row['b']} = {row['result']}: {share:.0%}"
             x = LEFT + (at + 0.5) * step
-            canvas.dot(x, y_of(share), canvas.colour(name), title, full=full)
-    _draw_medians(canvas, shares, y_of)
+            canvas.dot(x, share_y(share), canvas.colour(name), title, full=full)
+    _draw_medians(canvas, shares, share_y)
     canvas.y = bottom + 20
 
 
@@ -149,14 +149,14 @@ def _group(row: Row) -> str:
     return "1 byte" if row["result"] in ("bool", "int8", "uint8") else str(row["result"])
 
 
-def _draw_medians(canvas: Canvas, shares: dict[str, Any], y_of: Any) -> None:
+def _draw_medians(canvas: Canvas, shares: dict[str, Any], share_y: Any) -> None:
     """The systems' names at the right, at the height of their medians, but not on each other."""
     medians = {
         name: statistics.median(share for share, _ in found) for name, found in shares.items()
     }  # fmt: skip
     last = -100.0
     for name, share in sorted(medians.items(), key=lambda item: -item[1]):
-        y = max(y_of(share) + 4, last + 15)
+        y = max(share_y(share) + 4, last + 15)
         style = f'fill="{canvas.colour(name)}" font-weight="bold"'
         x = WIDTH - RIGHT + 10
         canvas.parts.append(svg_text(x, y, f"{name} {share:.0%}", style))
@@ -173,8 +173,8 @@ def draw_chain(canvas: Canvas, rows: list[Row]) -> None:
         canvas.text(left - 8, canvas.y + 13, row["system"], style='text-anchor="end"')
         outline = f'stroke="{colour}" stroke-width="1.5"'
         canvas.parts.append(svg_box(left, canvas.y + 2, width, 14, fill, outline))
-        told = f"{row['share']:.0%}, {BITS[row['equal']]}"
-        canvas.text(left + width + 8, canvas.y + 13, told)
+        label = f"{row['share']:.0%}, {BITS[row['equal']]}"
+        canvas.text(left + width + 8, canvas.y + 13, label)
         canvas.y += 22
 
 

@@ -24,7 +24,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from measure import machine, nanoseconds, print_ratios, told_ratios, versions
+from measure import machine, nanoseconds, print_ratios, ratio_rows, versions
 
 import castwise as cw
 
@@ -96,7 +96,7 @@ def torch_cases(size: int) -> dict[str, Case]:
     return {**chains, f"torch itself, new number, {size}": lambda: x * new_number()}
 
 
-def ratios_of(size: int) -> dict[tuple[str, str], float | None]:
+def size_ratios(size: int) -> dict[tuple[str, str], float | None]:
     """What each case is measured against, and the goal that the ratio has to stay under."""
     found: dict[tuple[str, str], float | None] = {
         (f"compiled, {dialect}, {chain}, {size}", f"eager, {dialect}, {chain}, {size}"): 1.0
@@ -142,8 +142,8 @@ def main() -> None:
     for name, ns in times.items():
         print(f"{ns:12,.0f} ns  {name}")
     print()
-    goals = {pair: goal for size in SIZES for pair, goal in ratios_of(size).items()}
-    found = told_ratios(rounds, goals)
+    goals = {pair: goal for size in SIZES for pair, goal in size_ratios(size).items()}
+    found = ratio_rows(rounds, goals)
     print_ratios(found)
     if chosen.json:
         packages = versions("numpy", "ml_dtypes", "torch")

@@ -45,11 +45,11 @@ def _version(preparing: str) -> str:
 
 def _recorded(preparing: str, expected: str, program: str) -> dict[str, str]:
     dialect, _, question = expected.removeprefix("# ").rpartition(": ")
-    told = _traceback_of(preparing, program)
-    return {"program": program, "dialect": dialect, "question": question, "traceback": told}
+    text = _traceback_text(preparing, program)
+    return {"program": program, "dialect": dialect, "question": question, "traceback": text}
 
 
-def _traceback_of(preparing: str, program: str) -> str:
+def _traceback_text(preparing: str, program: str) -> str:
     """The traceback as a user sees it, without the recorder's own frame and folders."""
     names: dict[str, object] = {}
     exec(preparing, names)
@@ -58,10 +58,10 @@ def _traceback_of(preparing: str, program: str) -> str:
     try:
         exec(compile(program, PROGRAM, "exec"), names)
     except Exception:
-        told = traceback.format_exc()
+        text = traceback.format_exc()
         own = re.escape(__file__)
-        told = re.sub(rf'  File "{own}".*\n(?:    .*\n)*', "", told)
-        return INSTALLED.sub("/usr/lib/python3/", told)
+        text = re.sub(rf'  File "{own}".*\n(?:    .*\n)*', "", text)
+        return INSTALLED.sub("/usr/lib/python3/", text)
     sys.exit(f"no error: {program}")
 
 
