@@ -11,9 +11,11 @@ import gzip
 import json
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
 
 from castwise.conformance.recorder import Cell, Header
 
@@ -98,3 +100,24 @@ def _groups(lines: list[str]) -> Iterator[Group]:
         end = bisect_left(lines, f"{op}\t{form}\n", start)  # a line break sorts after a tab
         yield Group(op, form, lines[start:end])
         start = end
+
+
+_SHOWN = 20  # differing cells; thousands may have one cause
+
+
+def fail_where_different(dialect: str, differing: Sequence[tuple[Cell, object]]) -> None:
+    """Fails if there are cells that differ, with each question, castwise's answer to it and the
+    recorded one in full: of values in an assertion, pytest shows the beginning."""
+    __tracebackhide__ = True
+    if not differing:
+        return
+    lines = [f"{len(differing)} recorded cells of {dialect} have another answer"]
+    for cell, answer in differing[:_SHOWN]:
+        lines += [
+            f"  {cell.op}({', '.join(cell.operands)}), form {cell.form}",
+            f"      castwise: {answer}",
+            f"      recorded: {cell.answer}",
+        ]
+    if len(differing) > _SHOWN:
+        lines.append(f"  and {len(differing) - _SHOWN} more")
+    pytest.fail("\n".join(lines), pytrace=False)

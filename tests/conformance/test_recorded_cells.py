@@ -9,7 +9,7 @@ import pytest
 
 import cells
 from castwise.catalog.dialects import dialect_named
-from castwise.comparing.verify import agrees
+from castwise.comparing.verify import agrees, answer_for
 from castwise.conformance.differences import Difference, difference_at, differences
 from castwise.conformance.questions import read_operand
 from castwise.conformance.recorder import Cell
@@ -25,12 +25,30 @@ def test_there_are_recorded_cells() -> None:
 def test_each_recorded_cell_agrees_or_is_a_listed_difference(cell_file: cells.Recorded) -> None:
     dialect = dialect_named(cell_file.dialect)
     unlisted = [
-        cell
+        (cell, answer_for(cell, dialect))
         for cell in cell_file.asked()
         if not agrees(cell, dialect)
         and difference_at(cell_file.dialect, cell.op, cell.form, cell.operands) is None
     ]
-    assert unlisted[:10] == []
+    cells.fail_where_different(cell_file.dialect, unlisted)
+
+
+def test_a_differing_cell_is_shown_in_full() -> None:
+    right = "concat\tfunction\tint8[3];float16[3];bfloat16[3]\tfloat32"
+    wrong = "concat\tfunction\tcomplex64[3];float16[3];bfloat16[3]\t!range"
+    planted = cells.Recorded(
+        {"dialect": "torch"}, [cells.Group("concat", "function", [right, *[wrong] * 22])]
+    )
+    with pytest.raises(pytest.fail.Exception) as failed:
+        test_each_recorded_cell_agrees_or_is_a_listed_difference(planted)
+    lines = str(failed.value).splitlines()
+    assert lines[:4] == [
+        "22 recorded cells of torch have another answer",
+        "  concat(complex64[3], float16[3], bfloat16[3]), form function",
+        "      castwise: complex64",
+        "      recorded: !range",
+    ]
+    assert lines[-1] == "  and 2 more"
 
 
 def test_the_list_of_recorded_cells_is_that_of_the_cells() -> None:
