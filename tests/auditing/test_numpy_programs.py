@@ -10,7 +10,7 @@ import pytest
 from under_audit import forget_makers
 
 import castwise as cw
-from castwise.auditing import arrays
+from castwise.auditing import calls
 from castwise.auditing.origins import Audit, make_audit
 from castwise.report.audit import audit_text
 from castwise.report.audit_page import audit_html
@@ -113,8 +113,8 @@ def test_a_number_that_is_joined_to_an_array_is_an_array(wide: Audit) -> None:
 
 def test_the_method_at_of_a_function_writes(wide: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "float32[4][...] = float64[2] -> float32" in [str(f) for f in wide.findings]
-    monkeypatch.setattr(arrays, "_callable_types", {})  # as before any function is called
-    called = arrays.pending_call(np.add.at)
+    monkeypatch.setattr(calls, "_callable_types", {})  # as before any function is called
+    called = calls.pending_call(np.add.at)
     assert called is not None
     assert (called.callee.module, called.callee.name) == ("numpy", "add.at")
 

@@ -11,7 +11,8 @@ import pytest
 from under_audit import forget_makers
 
 from castwise.auditing import observers
-from castwise.auditing.arrays import find_maker, pending_call
+from castwise.auditing.arrays import find_maker
+from castwise.auditing.calls import pending_call
 from castwise.auditing.log import LOG, SITES
 from castwise.auditing.records import Site
 

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
-from castwise.auditing.arrays import ARRAYS, Callee, Note, PendingCall, is_observed, note
+from castwise.auditing.arrays import ARRAYS, Note, note
+from castwise.auditing.calls import Callee, PendingCall, is_observed
 from castwise.auditing.hook import Hook
 from castwise.auditing.log import SITES, PendingOperation, Tally, instruction_spot
 from castwise.auditing.observers import NOTES

@@ -14,7 +14,8 @@ from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from castwise.auditing import scopes
-from castwise.auditing.arrays import NUMBERS, Note, has_observed, observed_code
+from castwise.auditing.arrays import NUMBERS, Note
+from castwise.auditing.calls import has_observed, observed_code
 from castwise.auditing.detect import as_mixed
 from castwise.auditing.hooks import all_hooks
 from castwise.auditing.loading import CHECKED, prepare, register_sites, rewritten

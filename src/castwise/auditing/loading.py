@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from castwise.auditing import originals, process, scopes
-from castwise.auditing.arrays import observed_file
+from castwise.auditing.calls import observed_file
 from castwise.auditing.compile import (
     Entry,
     MainScript,

@@ -14,22 +14,21 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from castwise.auditing.arrays import (
     ARRAYS,
-    NAMES,
-    NUMBERS,
     AliveResults,
-    AnyCallee,
     ArrayType,
-    InsideCallee,
     Note,
     Numbers,
-    PendingCall,
     dtype_itemsize,
     find_maker,
-    given_dtype,
     is_array_type,
     note,
     operand_signature,
     remember,
+)
+from castwise.auditing.calls import (
+    NAMES,
+    AnyCallee,
+    PendingCall,
     returned_arrays,
     rewritten_files,
     shows,
@@ -403,6 +402,7 @@ SITES: dict[int, Site] = {}
 FILES: dict[int, str] = {}  # the first mark of a file -> its path
 DIGESTS: dict[str, str] = {}  # a path -> the digest of the source that was read there
 UNOBSERVED: dict[str, list[Unobserved]] = {}  # path -> the functions left unchanged
+PLAIN: dict[int, int] = {}  # thread -> operations inside libraries whose arrays had one dtype
 INCLUDED: set[str] = set()  # the packages asked for of which some source is observed
 
 # Keeps what one thread does for a while out of the log.
@@ -523,46 +523,3 @@ def _mark(spot: CodeSpot) -> int:
     mark = first_mark(spot.file) + _LINES + spot.line
     SITES.setdefault(mark, Site(*spot[1:], "line", "", ()))
     return mark
-
-
-# Operations that run inside libraries and in backward, outside the user's source.
-
-_MOST_ELEMENTS = 64  # of a list of arrays
-
-
-PLAIN: dict[int, int] = {}  # thread -> operations whose arrays were all of one dtype
-
-
-def log_inside(
-    mark: int, callee: InsideCallee, args: Any, keywords: Any, result: Any
-) -> Tally | None:
-    """Counts an operation on arrays, at a site in the user's source, and returns its tally."""
-    try:
-        made = _first_array(result)
-        if made is None:
-            return None
-        operands = tuple([_noted(thing) for thing in args])
-        given = given_dtype(keywords.get("dtype"))
-        return LOG.call_inside(mark, callee, operands, (given, True, False, len(operands)), made)
-    except Exception as error:
-        LOG.failed(error)
-        return None
-
-
-def _first_array(result: Any) -> Any:
-    if is_array_type(type(result)):
-        return result
-    if type(result) in (list, tuple):
-        return next((part for part in result if is_array_type(type(part))), None)
-    return None
-
-
-def _noted(thing: Any) -> Any:
-    kind = type(thing)
-    if kind in NUMBERS:
-        return thing
-    if kind in (list, tuple):
-        if 0 < len(thing) <= _MOST_ELEMENTS and is_array_type(type(thing[0])):
-            return tuple([note(element) for element in thing])
-        return None
-    return note(thing)

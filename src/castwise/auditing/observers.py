@@ -22,11 +22,10 @@ from castwise.auditing.arrays import (
     Numbers,
     find_maker,
     is_array_type,
-    is_observed,
     note,
-    pending_call,
     remember,
 )
+from castwise.auditing.calls import is_observed, pending_call
 from castwise.auditing.compiled_calls import CompiledCall, compiled, compiled_call
 from castwise.auditing.hooks import all_hooks
 from castwise.auditing.log import LOG, SITES, Log

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from castwise.auditing.arrays import rewritten_files
+from castwise.auditing.calls import rewritten_files
 from castwise.auditing.hooks import compilers
 from castwise.auditing.log import LOG, UNOBSERVED
 from castwise.auditing.records import Unobserved

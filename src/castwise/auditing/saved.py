@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from castwise import __version__
-from castwise.auditing.arrays import ARRAYS, NUMBERS, AnyCallee, InsideCallee, Numbers, Signature
+from castwise.auditing.arrays import ARRAYS, NUMBERS, Numbers, Signature
+from castwise.auditing.calls import AnyCallee, InsideCallee
 from castwise.auditing.log import (
     DIGESTS,
     FILES,

@@ -15,17 +15,8 @@ from types import CodeType, FrameType
 from typing import Any, Protocol
 
 from castwise.auditing import observers, rewriting
-from castwise.auditing.arrays import (
-    ARRAYS,
-    NUMBERS,
-    Callee,
-    Note,
-    PendingCall,
-    is_array_type,
-    is_observed,
-    note,
-    pending_call,
-)
+from castwise.auditing.arrays import ARRAYS, NUMBERS, Note, is_array_type, note
+from castwise.auditing.calls import Callee, PendingCall, is_observed, pending_call
 from castwise.auditing.hook import Hook
 from castwise.auditing.hooks import all_hooks
 from castwise.auditing.log import FILES, LOG, SITES, Log, PendingOperation, frame_spot

@@ -7,7 +7,8 @@ import sys
 from typing import Any, NamedTuple
 
 from castwise.auditing import observers, scopes
-from castwise.auditing.arrays import ARRAYS, NUMBERS, PendingCall, is_array_type, pending_call
+from castwise.auditing.arrays import ARRAYS, NUMBERS, is_array_type
+from castwise.auditing.calls import PendingCall, pending_call
 from castwise.auditing.hooks import find_hook
 from castwise.auditing.hooks.numpy_losses import (
     Loss,

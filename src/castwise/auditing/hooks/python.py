@@ -1,7 +1,7 @@
 """The hooks for Python's built-in functions and the standard library, and for libraries without
-arrays of their own, whose calls only take arrays."""
+arrays of their own: their calls only take arrays, or they compile functions."""
 
-from castwise.auditing.hook import Calls, Hook
+from castwise.auditing.hook import Calls, Compiling, Hook
 
 HOOK = Hook(
     framework="builtins",
@@ -33,3 +33,6 @@ MATPLOTLIB = Hook(  # its calls draw arrays and give none back
         "savefig imsave",
     ),
 )
+# The auditor leaves alone what these compile: Numba reads bytecode, Triton reads source.
+NUMBA = Hook(framework="numba", compiling=Compiling(compilers="numba.*"))
+TRITON = Hook(framework="triton", compiling=Compiling(compilers="triton.jit"))

@@ -41,7 +41,7 @@ PATCHES = {
 }  # fmt: skip
 # What only the audit of a whole process needs.
 RECORDING_PATCHES = {
-    "torch.amp.autocast_mode": "torch_ops.watch_autocast",
+    "torch.amp.autocast_mode": "torch_autocast.watch_autocast",
     "torch.optim.optimizer": "torch_training.watch_optimizers",
     "torch.multiprocessing.reductions": "torch_training.follow_sent",
 }

@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
 
-from castwise.auditing.arrays import rewritten_files
+from castwise.auditing.calls import rewritten_files
 from castwise.auditing.log import LOG, users_frame
 from castwise.auditing.observers import OBSERVERS
 from castwise.auditing.originals import compiled_code
