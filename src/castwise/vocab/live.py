@@ -1,4 +1,4 @@
-"""Live dtypes and arrays of every framework, recognised by the module and name of their type.
+"""Live dtypes, arrays and frameworks, recognised by the module and name of a type.
 
 With spellings.py the only file outside dialects, backends, hooks and recorders that names
 frameworks.
@@ -24,7 +24,11 @@ from castwise.vocab.spellings import (
     word_readings,
 )
 
-Reader: TypeAlias = Callable[[Any], Operand]
+# Dtypes, by their names and as objects.
+
+# The dtype objects seen, of which frameworks have few. By type, too: some frameworks' dtypes warn
+# where they are compared with those of others.
+_dtypes: dict[tuple[type, object], DType] = {}
 
 
 def spelled_dtype(name: str) -> DType:
@@ -94,6 +98,12 @@ def _live_dtype(thing: object) -> DType:
     raise UsageError(f"cannot tell the dtype of {str(thing)[:60]!r} ({type(thing).__name__}).")
 
 
+# Arrays of every framework, and NumPy scalars.
+
+Reader: TypeAlias = Callable[[Any], Operand]
+_readers: WeakKeyDictionary[type, Reader | None] = WeakKeyDictionary()  # of the types seen
+
+
 def read_live(thing: Any) -> Operand | None:
     """The operand an array or a NumPy scalar is, of any framework; None where it is neither.
 
@@ -102,56 +112,6 @@ def read_live(thing: Any) -> Operand | None:
     reader = _reader(type(thing))
     check_dense(thing)
     return None if reader is None else reader(thing)
-
-
-def live_framework(thing: Any) -> str | None:
-    """The framework whose rules a live array, NumPy scalar or dtype object follows; None where it
-    is none of these, or belongs to castwise.
-
-    A dtype object of NumPy counts as NumPy's, whichever framework's array it was taken from.
-    """
-    kind = thing if isinstance(thing, type) else type(thing)
-    if kind not in _frameworks:
-        known = _reader(kind) or is_live_dtype(thing)
-        roots = [base.__module__.partition(".")[0] for base in kind.__mro__] if known else []
-        _frameworks[kind] = next((_FOLLOWS[root] for root in roots if root in _FOLLOWS), None)
-    return _frameworks[kind]
-
-
-def framework_module(framework: str) -> str:
-    """The module that a framework's arrays are from."""
-    if framework in _FOLLOWS:
-        return framework
-    return next((root for root, followed in _FOLLOWS.items() if followed == framework), framework)
-
-
-def check_dense(thing: Any) -> None:
-    """Raises UsageError for an array whose elements are not all there as numbers: a masked, sparse,
-    quantised or nested one."""
-    kind = type(thing)
-    if kind not in _whys:
-        _whys[kind] = next(
-            (why for base in kind.__mro__
-             if (why := _NOT_DENSE.get((base.__module__.partition(".")[0], base.__name__)))), None,
-        )  # fmt: skip
-    why = _whys[kind]
-    if why is None:
-        layout = getattr(thing, "layout", None)
-        why = None if layout is None else _of_layout(thing, str(layout))
-    if why is not None:
-        what, way = why
-        raise UsageError(
-            f"castwise computes with plain arrays, and this {kind.__name__} is {what}: {way}."
-        )
-
-
-def _of_layout(tensor: Any, layout: str) -> tuple[str, str] | None:
-    """Why a torch tensor is not dense, which its type does not tell."""
-    if getattr(tensor, "is_nested", False):
-        return _NESTED
-    if layout.startswith("torch.") and layout != "torch.strided":
-        return layout.removeprefix("torch."), "convert it, x.to_dense()"
-    return _QUANTISED if getattr(tensor, "is_quantized", False) else None
 
 
 def is_plain_array(thing: Any) -> bool:
@@ -167,24 +127,20 @@ def has_own_dtypes(array: Any) -> bool:
 
 def _reader(kind: type) -> Reader | None:
     """How to read objects of a type, by the module and name of it or of one it derives from."""
-    if kind not in _found:
-        _found[kind] = _search(kind)
-    return _found[kind]
+    if kind not in _readers:
+        _readers[kind] = _find_reader(kind)
+    return _readers[kind]
 
 
-def _search(kind: type) -> Reader | None:
+def _find_reader(kind: type) -> Reader | None:
     for base in kind.__mro__:
-        root = base.__module__.partition(".")[0]
-        reader = _READERS.get((root, base.__name__))
+        reader = _READERS.get((base.__module__.partition(".")[0], base.__name__))
         if reader:
             return reader
-    return _read_numpy_scalar if _is_numpy_scalar(kind) else None
-
-
-def _is_numpy_scalar(kind: type) -> bool:
-    return any(b.__module__ == "numpy" and b.__name__ == "generic" for b in kind.__mro__) or (
-        kind.__module__ == "ml_dtypes" and find_dtype(kind.__name__) is not None
-    )
+        if base.__module__ == "numpy" and base.__name__ == "generic":
+            return _read_numpy_scalar
+    is_small_float = kind.__module__ == "ml_dtypes" and find_dtype(kind.__name__) is not None
+    return _read_numpy_scalar if is_small_float else None
 
 
 def _read_numpy(array: Any) -> Operand:
@@ -239,39 +195,6 @@ def _dims(shape: Any) -> tuple[int | str, ...]:
     return tuple(sizes)
 
 
-_SPARSE = ("sparse", "convert it, x.todense()")
-_NESTED = ("nested", "convert it, torch.nested.to_padded_tensor(x, 0)")
-_QUANTISED = ("quantised", "convert it, x.dequantize()")
-_MASKED = ("masked", "fill it, x.filled(0), or take what is not masked, x.compressed()")
-# (root module, type name) -> what an array is that is not dense, and what to do
-_NOT_DENSE: dict[tuple[str, str], tuple[str, str]] = {
-    ("numpy", "MaskedArray"): _MASKED,
-    ("torch", "MaskedTensor"): ("masked", "fill it, x.to_tensor(0)"),
-    ("jax", "JAXSparse"): _SPARSE,
-    ("scipy", "sparray"): ("sparse", "convert it, x.toarray()"),
-    ("scipy", "spmatrix"): ("sparse", "convert it, x.toarray()"),
-    ("scipy", "_spbase"): ("sparse", "convert it, x.toarray()"),
-    ("sparse", "SparseArray"): _SPARSE,
-    ("tensorflow", "SparseTensor"): ("sparse", "convert it, tf.sparse.to_dense(x)"),
-    ("tensorflow", "RaggedTensor"): ("ragged", "convert it, x.to_tensor()"),
-}
-_whys: WeakKeyDictionary[type, tuple[str, str] | None] = WeakKeyDictionary()
-# Of the dtype objects seen, of which frameworks have few. By type, too: some frameworks' dtypes
-# warn where they are compared with those of others.
-_dtypes: dict[tuple[type, object], DType] = {}
-_found: WeakKeyDictionary[type, Reader | None] = WeakKeyDictionary()
-GUEST = "numpy"  # whose arrays have a role of their own in the ops of every other framework
-_frameworks: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
-# The root module of a type -> the framework whose rules it follows
-_FOLLOWS = {
-    **{name: name for name in ("numpy", "torch", "jax", "tensorflow", "paddle", "mlx", "tinygrad")},
-    **{name: name for name in ("oneflow", "mindspore", "megengine", "keras")},
-    "ml_dtypes": "numpy",
-    "dask": "numpy",
-    "cupy": "numpy",
-    "jaxlib": "jax",
-    "array_api_strict": "array-api",
-}
 # (root module, type name) -> how to read it. Subclasses are found through their bases.
 _READERS: dict[tuple[str, str], Reader] = {
     ("numpy", "ndarray"): _read_numpy,
@@ -304,13 +227,97 @@ _READERS: dict[tuple[str, str], Reader] = {
 }
 
 
+# Arrays that castwise does not compute with.
+
+_SPARSE = ("sparse", "convert it, x.todense()")
+_NESTED = ("nested", "convert it, torch.nested.to_padded_tensor(x, 0)")
+_QUANTISED = ("quantised", "convert it, x.dequantize()")
+_MASKED = ("masked", "fill it, x.filled(0), or take what is not masked, x.compressed()")
+# (root module, type name) -> what an array is that is not dense, and what to do
+_NOT_DENSE: dict[tuple[str, str], tuple[str, str]] = {
+    ("numpy", "MaskedArray"): _MASKED,
+    ("torch", "MaskedTensor"): ("masked", "fill it, x.to_tensor(0)"),
+    ("jax", "JAXSparse"): _SPARSE,
+    ("scipy", "sparray"): ("sparse", "convert it, x.toarray()"),
+    ("scipy", "spmatrix"): ("sparse", "convert it, x.toarray()"),
+    ("scipy", "_spbase"): ("sparse", "convert it, x.toarray()"),
+    ("sparse", "SparseArray"): _SPARSE,
+    ("tensorflow", "SparseTensor"): ("sparse", "convert it, tf.sparse.to_dense(x)"),
+    ("tensorflow", "RaggedTensor"): ("ragged", "convert it, x.to_tensor()"),
+}
+_reasons: WeakKeyDictionary[type, tuple[str, str] | None] = WeakKeyDictionary()  # of types seen
+
+
+def check_dense(thing: Any) -> None:
+    """Raises UsageError for an array whose elements are not all there as numbers: a masked, sparse,
+    quantised or nested one."""
+    kind = type(thing)
+    if kind not in _reasons:
+        _reasons[kind] = next(
+            (why for base in kind.__mro__
+             if (why := _NOT_DENSE.get((base.__module__.partition(".")[0], base.__name__)))), None,
+        )  # fmt: skip
+    why = _reasons[kind]
+    if why is None:
+        layout = getattr(thing, "layout", None)
+        why = None if layout is None else _layout_reason(thing, str(layout))
+    if why is not None:
+        what, way = why
+        raise UsageError(
+            f"castwise computes with plain arrays, and this {kind.__name__} is {what}: {way}."
+        )
+
+
+def _layout_reason(tensor: Any, layout: str) -> tuple[str, str] | None:
+    """Why a torch tensor is not dense, which its type does not tell."""
+    if getattr(tensor, "is_nested", False):
+        return _NESTED
+    if layout.startswith("torch.") and layout != "torch.strided":
+        return layout.removeprefix("torch."), "convert it, x.to_dense()"
+    return _QUANTISED if getattr(tensor, "is_quantized", False) else None
+
+
+# Frameworks: which one a live object belongs to, and which version and mode of it is loaded. A
+# program under audit is asked for these, so this imports no rules.
+
+GUEST = "numpy"  # whose arrays have a role of their own in the ops of every other framework
+_frameworks: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
+# The root module of a type -> the framework whose rules it follows
+_FOLLOWS = {
+    **{name: name for name in ("numpy", "torch", "jax", "tensorflow", "paddle", "mlx", "tinygrad")},
+    **{name: name for name in ("oneflow", "mindspore", "megengine", "keras")},
+    "ml_dtypes": "numpy",
+    "dask": "numpy",
+    "cupy": "numpy",
+    "jaxlib": "jax",
+    "array_api_strict": "array-api",
+}
+
+
+def live_framework(thing: Any) -> str | None:
+    """The framework whose rules a live array, NumPy scalar or dtype object follows; None where it
+    is none of these, or belongs to castwise.
+
+    A dtype object of NumPy counts as NumPy's, whichever framework's array it was taken from.
+    """
+    kind = thing if isinstance(thing, type) else type(thing)
+    if kind not in _frameworks:
+        known = _reader(kind) or is_live_dtype(thing)
+        roots = [base.__module__.partition(".")[0] for base in kind.__mro__] if known else []
+        _frameworks[kind] = next((_FOLLOWS[root] for root in roots if root in _FOLLOWS), None)
+    return _frameworks[kind]
+
+
+def framework_module(framework: str) -> str:
+    """The module that a framework's arrays are from."""
+    if framework in _FOLLOWS:
+        return framework
+    return next((root for root, followed in _FOLLOWS.items() if followed == framework), framework)
+
+
 def is_on_gpu(thing: Any) -> bool:
     """Whether a live array is on a GPU, which its framework names cuda:0 or gpu:0."""
     return str(getattr(thing, "device", "")).lower().startswith(("cuda", "gpu"))
-
-
-# The version and the mode of a loaded framework. A program under audit is asked for them, so that
-# this imports no rules.
 
 
 def loaded_name(framework: str) -> str:
