@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         ScalarRangeError,
         UsageError,
     )
-    from castwise.frameworks.implicit_promotion import ImplicitPromotion
+    from castwise.frameworks.tensorflow import ImplicitPromotion
     from castwise.graph.compile import compile
     from castwise.graph.graph import Graph, load_graph
     from castwise.graph.trace import trace
@@ -99,7 +99,7 @@ _NAMES = {
     "set_default": "catalog.dialects.set_default",
     "current": "catalog.dialects.current",
     "load_dialect": "catalog.dialects.load_dialect",
-    "ImplicitPromotion": "frameworks.implicit_promotion.ImplicitPromotion",
+    "ImplicitPromotion": "frameworks.tensorflow.ImplicitPromotion",
     "asarray": "arrays.tensor.asarray",
     "Tensor": "arrays.tensor.Tensor",
     "Variable": "arrays.variable.Variable",

@@ -256,9 +256,8 @@ JAX_EXPLICIT_X64 = JAX_X64.vary(
         "*": combined(_OPS["*"], Rule(numpy=NumPyOperands(reads=_TRUNCATES))),
         "angle": replace(_WIDE_OPS["angle"], composes=_ANGLE_32),
         "promote_types": _OF_DTYPES,
-        "log10": Rule(
-            accepts=Accepts(refuses="uint64 int64 float64 complex128")
-        ),  # it divides by a float32
+        # It divides by a float32.
+        "log10": Rule(accepts=Accepts(refuses="uint64 int64 float64 complex128")),
     },
     evidence=replace(
         JAX_X64.evidence,

@@ -31,8 +31,7 @@ _AS_THEY_ARE: dict[str, dict[str, str]] = {"bfloat16": {}}
 _ARRAYS = "ARRAY ZERO_D"
 _REAL = "bool int float"
 
-_METHODS = ArrayMethods(sort="in place", transposed="reversed")
-
+_WRITES = Writes(into="same kind", also="complex -> bfloat16", never="bfloat16 -> float16")
 # The named arguments of a ufunc.
 _BY_NAME = Arguments(dtype="result", casting="same kind", takes_casting=True, where="bool arrays")
 # Other functions have fewer.
@@ -160,7 +159,7 @@ NUMPY = Dialect(
         powers=Powers(by_one_exponent="square root"),
         memory=Memory(shares_memory="real imag"),
         reducing=Reducing(cumulated_axis="flattened"),
-        methods=_METHODS,
+        methods=ArrayMethods(sort="in place", transposed="reversed"),
     ),
     ops={
         "*": Rule(
@@ -169,9 +168,7 @@ NUMPY = Dialect(
             scalars="weak",
             joins=Joins("first loop"),
             range=Range(beyond="raises"),
-            writes=Writes(
-                into="same kind", also="complex -> bfloat16", never="bfloat16 -> float16"
-            ),
+            writes=_WRITES,
             arguments=replace(_BY_NAME, typed_castings="equiv"),
         ),
         **_OPS,
@@ -179,9 +176,8 @@ NUMPY = Dialect(
         "result_type promote_types where concat stack": Rule(
             joins=Joins("common dtype"), numbers=Numbers(dtypes_by_array=_ELSEWHERE)
         ),
-        "result_type": Rule(
-            range=Range(beyond="wraps"), numbers=Numbers(lists="refused")
-        ),  # a list would be a dtype
+        # A list would be a dtype.
+        "result_type": Rule(range=Range(beyond="wraps"), numbers=Numbers(lists="refused")),
         "where": Rule(range=Range(limit="64 bits", beyond="wraps")),
         "eq ne lt le gt ge": Rule(range=Range(beyond="compares")),
         "logical_and logical_or logical_xor": Rule(scalars="as arrays", range=Range(limit="int64")),
@@ -238,12 +234,10 @@ NUMPY_1 = NUMPY.vary(
     version="1",
     naming=replace(NUMPY.naming, is_newest=False, recorded="1.24", last="1.26"),
     about="NumPy 1: scalars and 0-d arrays count as the smallest dtype that holds their value.",
-    values=Values(
+    values=replace(
+        NUMPY.values,
         arithmetic=Arithmetic(mixed_signs="common dtype"),
         powers=Powers(by_one_exponent="square root by operator"),
-        memory=Memory(shares_memory="real imag"),
-        reducing=Reducing(cumulated_axis="flattened"),
-        methods=_METHODS,
     ),
     assigns=Assigns(limit="int64"),
     ops={
@@ -252,9 +246,7 @@ NUMPY_1 = NUMPY.vary(
             numbers=Numbers(lists="as arrays", dtypes_by_array=_AS_THEY_ARE),
             scalars="by value",
             joins=Joins("first loop"),
-            writes=Writes(
-                into="same kind", also="complex -> bfloat16", never="bfloat16 -> float16"
-            ),
+            writes=_WRITES,
             arguments=_BY_NAME,
         ),
         **_OPS,

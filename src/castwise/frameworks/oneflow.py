@@ -226,9 +226,7 @@ ARTICLE = ONEFLOW.vary(
             ONEFLOW.ops["*"],
             Rule(
                 scalars="tiers",  # the array's dtype if a scalar is of its family, else promotion
-                arrays=Arrays(
-                    lowest_promoted=False,  # Apply() does the one or the other
-                ),
+                arrays=Arrays(lowest_promoted=False),  # Apply() does the one or the other
             ),
         ),
         # AddInputs({x}, /*lowest_dtype=*/DType::Int64()): "any integer", and 0-d ones too.

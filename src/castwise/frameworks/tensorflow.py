@@ -1,8 +1,9 @@
-"""TensorFlow: nothing is promoted, unless NumPy behaviour is switched on (np-all, np-safe)."""
+"""TensorFlow: nothing promotes, unless NumPy behaviour is switched on; and RFC 431 as proposed."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import Enum
 
 from castwise.rules.dialect import Becomes, Dialect, Evidence, Joining, Laws, Naming
 from castwise.rules.messages import Message, Messages
@@ -78,9 +79,8 @@ _COMPUTES = {
 
 _OPS = {
     **{names: Rule(computes=computes) for names, computes in _COMPUTES.items()},
-    "*/augmented": Rule(
-        writes=Writes(rebinds="always")
-    ),  # in place means Variable.assign_add and the like
+    # Only Variable.assign_add and the like work in place.
+    "*/augmented": Rule(writes=Writes(rebinds="always")),
     "div div_no_nan": Rule(
         converts="uint8 uint16 int8 int16 -> float32; uint32 uint64 int32 int64 -> float64"
     ),
@@ -370,6 +370,21 @@ TENSORFLOW_NP_SAFE = TENSORFLOW_NP_ALL.vary(
 
 # TensorFlow's RFC 431 as proposed: the modes ALL, SAFE and NONE of implicit promotion.
 
+
+class ImplicitPromotion(str, Enum):
+    """The modes of RFC 431: each is the name of a dialect, for `use` and `dialect=`.
+
+    >>> import castwise as cw
+    >>> with cw.use(cw.ImplicitPromotion.SAFE):
+    ...     cw.promote_types("int8", "int16")
+    int16
+    """
+
+    ALL = "tensorflow:all"
+    SAFE = "tensorflow:safe"
+    NONE = "tensorflow:none"
+
+
 _EDGES = """
         bool -> int8 uint8
         int8 -> int16 float16 bfloat16
@@ -388,10 +403,9 @@ _RFC_OPS = {
         scalars="weak",
         range=Range(limit="common dtype", beyond="raises"),
         numpy=NumPyOperands(arrays="as arrays"),
-        writes=Writes(
-            into="same dtype",  # Variable.assign_add and the like: a Variable keeps its dtype
-            # In the RFC's tables b + i* is i64 and b + f* is f64; tf.constant(1) stays int32.
-        ),
+        # Variable.assign_add and the like: a Variable keeps its dtype.
+        writes=Writes(into="same dtype"),
+        # In the RFC's tables b + i* is i64 and b + f* is f64; tf.constant(1) stays int32.
         numbers=Numbers(dtypes={"int": "int64", "float": "float64", "complex": "complex128"}),
     ),
     "*/augmented": Rule(writes=Writes(rebinds="always")),

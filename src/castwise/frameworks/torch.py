@@ -40,7 +40,7 @@ _NEW_UNSIGNED = "uint16 uint32 uint64"
 # Dtypes that an op promotes to but has no CPU kernel for: "... not implemented for 'Half'".
 _NO_KERNEL = {
     "add sub rsub argmax argmin count_nonzero fmax fmin heaviside maximum minimum neg relu sign"
-    " topk": (f"{FLOAT8} {_NEW_UNSIGNED}"),
+    " topk": f"{FLOAT8} {_NEW_UNSIGNED}",
     "addcmul": f"bool {FLOAT8} {_NEW_UNSIGNED}",
     "abs": f"bool float8_e8m0fnu {_NEW_UNSIGNED}",
     "clamp": f"bool {FLOAT8} {_NEW_UNSIGNED}",
@@ -51,10 +51,10 @@ _NO_KERNEL = {
     "allclose isclose degrees radians signbit ldexp": FLOAT8,
     "div addcdiv angle exp exp2 expm1 log log2 log10 log1p logsumexp mean prod"
     " reciprocal rsqrt sigmoid sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sqrt"
-    " sum silu": (f"complex32 {FLOAT8}"),
+    " sum silu": f"complex32 {FLOAT8}",
     "logaddexp lerp": f"bool int complex32 {FLOAT8}",
     "hypot logaddexp2 nextafter mse_loss huber_loss gelu softmax log_softmax layer_norm"
-    " cross_entropy scaled_dot_product_attention": (f"bool int complex {FLOAT8}"),
+    " cross_entropy scaled_dot_product_attention": f"bool int complex {FLOAT8}",
     "atan2 copysign erf xlogy": f"complex {FLOAT8}",
     "bitwise_and bitwise_or bitwise_xor": "float complex",
     "bitwise_left_shift bitwise_right_shift": f"bool float complex {_NEW_UNSIGNED}",
@@ -152,9 +152,8 @@ _OPS = {
     "maximum minimum fmax fmin clamp clamp_min clamp_max": Rule(
         accepts=Accepts(refuses="complex"), because="complex numbers have no order"
     ),
-    "kron": Rule(
-        arrays=Arrays(zero_d_as_arrays=True)
-    ),  # it gives both the same number of dimensions
+    # It gives both the same number of dimensions.
+    "kron": Rule(arrays=Arrays(zero_d_as_arrays=True)),
     "lerp": Rule(scalars="last adapts", range=Range(limit="64 bits", beyond="raises")),
     "clamp clamp_min clamp_max": Rule(range=Range(limit="magnitude", beyond="raises")),
     "addcdiv": Rule(
@@ -174,13 +173,9 @@ _OPS = {
     "imag": Rule(computes="complex", otherwise="refused"),
     "pow": Rule(
         range=Range(limit="magnitude", beyond="raises", looks_at="int float16 bfloat16"),
-        exponent=Exponent(
-            fits="int64",
-            negative="number raises",
-            # x**0 and x**1 need no kernel.
-        ),
+        exponent=Exponent(fits="int64", negative="number raises"),
         composes=(
-            Composed(
+            Composed(  # x**0 and x**1 need no kernel
                 _IN_RESULT_TYPE,
                 f"bool complex32 {FLOAT8} {_NEW_UNSIGNED}",
                 exponents=(0, 1),
@@ -399,11 +394,11 @@ TORCH_2_1 = TORCH.vary(
 
 # Of the ops castwise knows, those that torch.amp's documentation lists for the CPU.
 # float64 and dtypes that are not floats are not cast.
-LOWER = "matmul vecdot einsum conv1d conv2d"  # computes in autocast's dtype
-LOWER += " scaled_dot_product_attention"
-SINGLE = "mse_loss l1_loss huber_loss poisson_nll_loss prod cross_entropy"  # computes in float32
-WIDEST = "concat stack"  # computes in the widest of its floats, but handles only two of them
-_OF_THREE = ["einsum", "conv1d", "conv2d", "scaled_dot_product_attention"]
+# In autocast's dtype, in float32, and in the widest of the floats, of which only two are handled.
+_LOWER = "matmul vecdot einsum conv1d conv2d scaled_dot_product_attention"
+_SINGLE = "mse_loss l1_loss huber_loss poisson_nll_loss prod cross_entropy"
+_WIDEST = "concat stack"
+_THREE_OPERANDS = ["einsum", "conv1d", "conv2d", "scaled_dot_product_attention"]
 _FLOATS = (*FLOAT8.split(), "float16", "bfloat16", "float32")
 
 
@@ -423,12 +418,12 @@ def _casts(op: str, target: str) -> tuple[Composed, ...]:
     )
     # What cross_entropy does with classes, which take no part.
     of_one = (Composed(f"log_softmax(cast(x, {target}))", others, count=1),)
-    more = (of_one if op == "cross_entropy" else ()) + (of_three if op in _OF_THREE else ())
+    more = (of_one if op == "cross_entropy" else ()) + (of_three if op in _THREE_OPERANDS else ())
     return (first, second, *more, *elsewhere)
 
 
 def _autocast(target: str, other: str) -> Dialect:
-    targets = {**dict.fromkeys(LOWER.split(), target), **dict.fromkeys(SINGLE.split(), "float32")}
+    targets = {**dict.fromkeys(_LOWER.split(), target), **dict.fromkeys(_SINGLE.split(), "float32")}
     rules = dict(TORCH.ops)
     for op, computed in targets.items():
         rules[op] = replace(rules.pop(op, Rule()), composes=_casts(op, computed))
@@ -438,7 +433,7 @@ def _autocast(target: str, other: str) -> Dialect:
     rules["poisson_nll_loss"] = replace(loss, composes=composes)
     rules["prod/dtype"] = Rule(composes=())  # what dtype= casts is not cast to float32 first
     narrow = f"{FLOAT8} {other}"
-    rules[WIDEST] = Rule(
+    rules[_WIDEST] = Rule(
         accepts=Accepts(refuses=narrow),
         because=f"autocast to {target} does not support {other} here",
     )

@@ -1,4 +1,4 @@
-"""The text notation of operands, parsed and never guessed."""
+"""The text notation of operands and expressions, parsed and never guessed."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from castwise.vocab.operands import (
 )
 from castwise.vocab.spellings import is_live_dtype
 
+# Operands: `int32[3]`, `np.float64(1.5)`, `5`, `[1, 2.5]`.
+
 _NUMBER = r"(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf|nan)"
 _LITERAL = rf"True|False|[+-]?{_NUMBER}(?:j|[+-]{_NUMBER}j)?(?![\w.])"
 _ARRAY = (
@@ -35,9 +37,9 @@ _OPERAND = re.compile(
     re.ASCII,
 )
 _DIM = re.compile(r"\d{1,18}|[A-Za-z_]\w*", re.ASCII)
-MAX_LENGTH = 4096
+_MAX_LENGTH = 4096
 
-FORMS = (
+_FORMS = (
     "int32[3], int32[], np.int32[3], np.float64(1.5), int64=300[], int32*[3], int8, 5, 5.5, 1+2j, "
     "[1, 2.5]"
 )
@@ -53,21 +55,21 @@ def parse_operand(text: str) -> Operand:
     Raises UsageError where the text is not notation.
     """
     stripped = text.strip()
-    if len(text) <= MAX_LENGTH:
-        if stripped.startswith("[") and end_of_list(stripped) == len(stripped):
+    if len(text) <= _MAX_LENGTH:
+        if stripped.startswith("[") and _list_end(stripped) == len(stripped):
             return list_operand(_items(stripped))
         match = _OPERAND.fullmatch(stripped)
         if match:
-            return read_operand(match)
-    raise UsageError(f"cannot read {text[:80]!r} as an operand. Write one of: {FORMS}.")
+            return _read_operand(match)
+    raise UsageError(f"cannot read {text[:80]!r} as an operand. Write one of: {_FORMS}.")
 
 
-def matched_operand(text: str, place: int) -> re.Match[str] | None:
+def _matched_operand(text: str, place: int) -> re.Match[str] | None:
     """The operand at a place of a text, unread; None where there is none. A list is not one."""
     return _OPERAND.match(text, place)
 
 
-def end_of_list(text: str) -> int:
+def _list_end(text: str) -> int:
     """Where the list ends that a text begins with; 0 where its brackets do not close."""
     depth = 0
     for place, char in enumerate(text):
@@ -85,14 +87,14 @@ def _items(text: str, depth: int = 1) -> list[object]:
 
 
 def _item(text: str, depth: int) -> object:
-    if text.startswith("[") and end_of_list(text) == len(text):
+    if text.startswith("[") and _list_end(text) == len(text):
         return _items(text, depth + 1)
     if not re.fullmatch(_LITERAL, text):
         raise UsageError(f"a list holds Python numbers and lists of them, not {text[:40]!r}.")
     return parse_scalar(text)
 
 
-def is_scalar_type(name: str) -> bool:
+def _is_scalar_type(name: str) -> bool:
     """Whether a call of this name makes a NumPy scalar."""
     return names_dtype(name) and _dtype(name)[0]
 
@@ -124,7 +126,7 @@ def parse_scalar(text: str) -> Scalar:
         raise UsageError(f"cannot read {text[:40]!r}... as a number.") from None
 
 
-def read_operand(match: re.Match[str]) -> Operand:
+def _read_operand(match: re.Match[str]) -> Operand:
     """The operand of a match.
 
     Raises UsageError where its dtype, shape or value makes no sense.
@@ -266,7 +268,7 @@ def parse_expression(text: str) -> Expression:
 
     Raises UsageError where the text is neither.
     """
-    if len(text) > MAX_LENGTH:
+    if len(text) > _MAX_LENGTH:
         raise UsageError(f"an expression of {len(text)} characters is too long.")
     return _Parser(text).expression()
 
@@ -280,7 +282,7 @@ class _Parser:
 
     def expression(self) -> Expression:
         """The whole text."""
-        alone = matched_operand(self._text, self._place)
+        alone = _matched_operand(self._text, self._place)
         if alone and not alone["scalar"] and not self._text[alone.end() :].strip():
             raise self._unclear()
         found = self._binary()
@@ -325,7 +327,7 @@ class _Parser:
 
     def _is_signed_number(self) -> bool:
         """Whether a number with its sign follows: -1, but not the -1 of -1 ** x."""
-        match = matched_operand(self._text, self._place)
+        match = _matched_operand(self._text, self._place)
         return bool(match and match["literal"] and not _POWER.match(self._text, match.end()))
 
     def _power(self) -> Argument:
@@ -344,20 +346,20 @@ class _Parser:
     def _primary(self) -> Argument:
         text, start = self._text, self._place
         called = _CALLED.match(text, start)
-        if called and not is_scalar_type(called[1]):  # np.int8(3) is an operand
+        if called and not _is_scalar_type(called[1]):  # np.int8(3) is an operand
             self._place = called.end()
             array, _, method = called[1].rpartition(".")
             if array and names_dtype(array):  # a method of a bare dtype
                 return self._call(method, (parse_operand(array),), is_method=True)
             return self._call(called[1], ())
         if text.startswith("[", start):
-            length = end_of_list(text[start:])
+            length = _list_end(text[start:])
             self._place += length
             return parse_operand(text[start : self._place]) if length else self._fail()
-        operand = matched_operand(text, start)
+        operand = _matched_operand(text, start)
         if operand:
             self._place = operand.end()
-            return read_operand(operand)
+            return _read_operand(operand)
         if not text.startswith("(", start):
             return self._fail()
         self._place += 1
@@ -458,7 +460,7 @@ class _Deeper:
         self._parser._depth -= 1
 
 
-# How cells write forms and answers.
+# Recorded cells: how they write forms and answers.
 
 # Answers that are not a dtype. The last may name the dtype promotion chose: "no-kernel:uint16".
 REFUSED = "!"

@@ -14,7 +14,7 @@ from castwise.showing import repr_line
 from castwise.vocab.dtypes import dtypes_named, find_dtype
 from castwise.vocab.operands import Operand
 
-# The parts of an op's row: how it is called, its switches, and what it has to do with shapes.
+# An op's row, and its parts: how it is called, its switches, and what it has to do with shapes.
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,41 +62,11 @@ class Shapes:
     gives_pair: bool = False  # values and their places
 
 
-# What a call has among its operands that is no operand: einsum's equation, the sizes of
-# layer_norm.
-
-_EQUATION = re.compile(r"[A-Za-z.,\s]*(->[A-Za-z.\s]*)?")
-
-
-def taken_out(
-    between: tuple[int, str] | None, given: Sequence[Any], named: Mapping[str, Any]
-) -> tuple[Sequence[Any], Mapping[str, Any]]:
-    """The operands without what is no operand, which is added to what was given by name.
-
-    >>> taken_out((0, "equation"), ["ij,jk->ik", "float16[2,3]", "float16[3,4]"], {})
-    (['float16[2,3]', 'float16[3,4]'], {'equation': 'ij,jk->ik'})
-    >>> taken_out((0, "equation"), ["float16[2,3]", "float16[3,4]"], {})
-    (['float16[2,3]', 'float16[3,4]'], {})
-    """
-    if between is None or len(given) <= between[0] or not _is_data(given[between[0]]):
-        return given, named
-    place, name = between
-    return [*given[:place], *given[place + 1 :]], {name: given[place], **named}
-
-
-def _is_data(thing: Any) -> bool:
-    """Whether something is an equation, or sizes."""
-    if isinstance(thing, str):
-        return bool(_EQUATION.fullmatch(thing)) and find_dtype(thing.strip()) is None
-    return isinstance(thing, (list, tuple)) and all(map(_is_size, thing))
-
-
-def _is_size(thing: Any) -> bool:
-    """Whether something is a size, or a pair of them."""
-    is_pair = isinstance(thing, (list, tuple)) and all(isinstance(n, int) for n in thing)
-    return is_pair or isinstance(thing, int)
-
-
+# The kinds that ops compute in.
+ANY = "bool int float complex"
+REAL = "bool int float"
+NUMBER = "int float complex"
+FLOATING = "float complex"
 # What the result is, given the dtype the op computes in. A dtype's name is a fixed result.
 RESULTS = {
     "same": "the result is the compute dtype",
@@ -107,12 +77,6 @@ RESULTS = {
     "default float": "the result is the dtype of a Python float",
 }
 ARBITRARY = 1 << 16  # more operands than any op is called with
-ANY = "bool int float complex"
-REAL = "bool int float"
-NUMBER = "int float complex"
-FLOATING = "float complex"
-
-
 # The families of ops whose results have another shape than their operands, or none.
 _OTHER_SHAPES = frozenset({"reductions", "products", "joining", "losses", "layers", "questions"})
 
@@ -204,6 +168,42 @@ class Op:
 def _is_number(thing: Any) -> bool:
     is_scalar = isinstance(thing, Operand) and thing.is_scalar
     return is_scalar or isinstance(thing, (bool, int, float, complex))
+
+
+_EQUATION = re.compile(r"[A-Za-z.,\s]*(->[A-Za-z.\s]*)?")
+
+
+def taken_out(
+    between: tuple[int, str] | None, given: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """The operands without what is no operand, einsum's equation or layer_norm's sizes, which is
+    added to what was given by name.
+
+    >>> taken_out((0, "equation"), ["ij,jk->ik", "float16[2,3]", "float16[3,4]"], {})
+    (['float16[2,3]', 'float16[3,4]'], {'equation': 'ij,jk->ik'})
+    >>> taken_out((0, "equation"), ["float16[2,3]", "float16[3,4]"], {})
+    (['float16[2,3]', 'float16[3,4]'], {})
+    """
+    if between is None or len(given) <= between[0] or not _is_data(given[between[0]]):
+        return given, named
+    place, name = between
+    return [*given[:place], *given[place + 1 :]], {name: given[place], **named}
+
+
+def _is_data(thing: Any) -> bool:
+    """Whether something is an equation, or sizes."""
+    if isinstance(thing, str):
+        return bool(_EQUATION.fullmatch(thing)) and find_dtype(thing.strip()) is None
+    return isinstance(thing, (list, tuple)) and all(map(_is_size, thing))
+
+
+def _is_size(thing: Any) -> bool:
+    """Whether something is a size, or a pair of them."""
+    is_pair = isinstance(thing, (list, tuple)) and all(isinstance(n, int) for n in thing)
+    return is_pair or isinstance(thing, int)
+
+
+# The rows.
 
 
 def _row(names: str, arity: int | tuple[int, int], **facts: Any) -> list[Op]:
@@ -335,10 +335,13 @@ _CONVERSIONS = {
         *_row("fill", 2, call=CallForm(("x", "value")), result="first", family="conversion"),
     )
 }
+# Operator symbol and number of operands -> op: `-` is sub with two operands, neg with one.
+SYMBOLS = {(op.symbol, op.arity[0]): op.name for op in _ROWS if op.symbol}
+
+
+# Ops by name, castwise's own and those that a user declares.
+
 _declared: dict[str, Op] = {}
-SYMBOLS = {
-    (op.symbol, op.arity[0]): op.name for op in _ROWS if op.symbol
-}  # `-` is sub with two operands, neg with one
 
 
 def op(name: str) -> Op:
@@ -378,6 +381,13 @@ def ops() -> tuple[str, ...]:
     return (*OPS, *_declared)
 
 
+_NOT_DECLARED = {
+    "name", "arity", "symbol", "family", "switches", "shapes", "call", "ulps", "compute", "index",
+}  # fmt: skip
+_DECLARABLE = {f.name: f.type for f in fields(Op) if f.name not in _NOT_DECLARED}
+_SWITCHES = {f.name: f.type for f in fields(Switches)}
+
+
 def declare_op(
     name: str,
     *,
@@ -415,22 +425,6 @@ def declare_op(
     _check(row)
     _declared[name] = row
     return row
-
-
-_FIXED = (
-    "name",
-    "arity",
-    "symbol",
-    "family",
-    "switches",
-    "shapes",
-    "call",
-    "ulps",
-    "compute",
-    "index",
-)
-_DECLARABLE = {f.name: f.type for f in fields(Op) if f.name not in _FIXED}
-_SWITCHES = {f.name: f.type for f in fields(Switches)}
 
 
 def _spread(operands: object) -> tuple[int, int]:
