@@ -18,7 +18,7 @@ from pathlib import Path
 from measure import machine, nanoseconds, versions
 
 import castwise as cw
-from castwise.engine.ask import question_of
+from castwise.engine.ask import question_about
 from castwise.engine.decide import decide
 
 ROUNDS = 15
@@ -50,7 +50,7 @@ def measured(mode: str, base: str) -> dict[str, float]:
     operand = cw.describe("float32[3]")
     decision = cw.resolve("add", operand, operand, dialect=mode)
     assert decision.casts == (None, None), decision
-    in_mode, in_base = (question_of("add", operand, operand, dialect=d) for d in (mode, base))
+    in_mode, in_base = (question_about("add", operand, operand, dialect=d) for d in (mode, base))
     return {
         "first": ratio(lambda: decide(in_mode), lambda: decide(in_base), 1_000),
         "repeated": ratio(

@@ -89,14 +89,16 @@ def jax_pairs() -> dict[str, tuple[Callable[[], object], Callable[[], object]]]:
 
 def first_call_times() -> dict[str, float]:
     """Nanoseconds of a decision that was never made before, by dialect and kind of question."""
-    from castwise.engine.ask import question_of
+    from castwise.engine.ask import question_about
     from castwise.engine.decide import decide
 
     questions = {
-        "torch add(int32[3], 5.5)": question_of("add", "int32[3]", 5.5, dialect="torch"),
-        "numpy add(int8[3], uint8[3])": question_of("add", "int8[3]", "uint8[3]", dialect="numpy"),
-        "numpy@1 add(int8[3], 300)": question_of("add", "int8[3]", 300, dialect="numpy@1"),
-        "array-api div(float32[3], 2)": question_of("div", "float32[3]", 2, dialect="array-api"),
+        "torch add(int32[3], 5.5)": question_about("add", "int32[3]", 5.5, dialect="torch"),
+        "numpy add(int8[3], uint8[3])": question_about(
+            "add", "int8[3]", "uint8[3]", dialect="numpy"
+        ),
+        "numpy@1 add(int8[3], 300)": question_about("add", "int8[3]", 300, dialect="numpy@1"),
+        "array-api div(float32[3], 2)": question_about("div", "float32[3]", 2, dialect="array-api"),
     }
     return {
         name: statistics.median(

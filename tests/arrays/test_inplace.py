@@ -18,7 +18,7 @@ from castwise.arrays.operators import InPlace
 from castwise.catalog.dialects import dialect_named
 from castwise.conformance.differences import difference_at
 from castwise.conformance.recorder import AUGMENTED_OPERATORS, Cell
-from castwise.engine.recorded import question_of_cell
+from castwise.engine.recorded import cell_question
 from castwise.engine.writes import rebinds
 from castwise.vocab.notation import NO_KERNEL, REFUSED
 from castwise.vocab.ops import OPS
@@ -88,7 +88,7 @@ def test_each_recorded_cell_is_carried_out(cell_file: Recorded) -> None:
         is_asked = cell.form == "inplace" or (cell.form == "augmented" and is_of_tensor(cell))
         # If the name is rebound, the plain operator runs, which other tests cover.
         if not is_asked or (
-            number % 20 and rebinds(question_of_cell(cell.op, cell.form, cell.operands, dialect))
+            number % 20 and rebinds(cell_question(cell.op, cell.form, cell.operands, dialect))
         ):
             continue
         found = executed(cell, dialect)

@@ -12,8 +12,8 @@ from castwise.catalog.dialects import dialect_named
 from castwise.conformance.recorder import Cell
 from castwise.engine.decide import decide
 from castwise.engine.decision import Question, Refusal
-from castwise.engine.plan import plan_of
-from castwise.engine.recorded import question_of_cell
+from castwise.engine.plan import op_plan
+from castwise.engine.recorded import cell_question
 from castwise.engine.results import composition
 from castwise.engine.writes import rebinds
 from castwise.rules.dialect import Dialect, parse_edges
@@ -63,7 +63,7 @@ class Answers:
 
 
 def answered(cell: Cell, dialect: Dialect) -> object:
-    question = question_of_cell(cell.op, cell.form, cell.operands, dialect)
+    question = cell_question(cell.op, cell.form, cell.operands, dialect)
     try:
         decision = decide(question)
     except Refusal as refusal:
@@ -78,7 +78,7 @@ def steps_that_show(question: Question) -> str:
     """The steps of an op that are seen in its values, though they may change no dtype."""
     if question.op.name not in question.dialect.values.arithmetic.stepwise.split():
         return ""
-    plan = plan_of(question.op, question.dialect, question.form)
+    plan = op_plan(question.op, question.dialect, question.form)
     composed = composition(plan, question.operands)
     return composed.program if composed else ""
 

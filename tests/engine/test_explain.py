@@ -10,8 +10,8 @@ import pytest
 
 import castwise as cw
 import cells
-from castwise.engine.ask import question_of
-from castwise.engine.decide import steps_of
+from castwise.engine.ask import question_about
+from castwise.engine.decide import decision_steps
 from castwise.vocab.ops import OPS
 
 DIALECTS = cw.dialects()
@@ -53,7 +53,9 @@ def told(request: pytest.FixtureRequest) -> Told:
             decision = None
         except Exception:
             continue
-        found.append((asked, decision, steps_of(question_of(*asked, dialect=request.param))))
+        found.append(
+            (asked, decision, decision_steps(question_about(*asked, dialect=request.param)))
+        )
     return found
 
 

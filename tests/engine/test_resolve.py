@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import castwise as cw
 import cells
 from castwise.engine import ask
-from castwise.engine.ask import find_op, question_of
+from castwise.engine.ask import find_op, question_about
 from castwise.engine.decide import decide
 from castwise.engine.decision import (
     HAZARDS,
@@ -310,7 +310,7 @@ def test_alpha_may_not_be_of_a_higher_kind_than_the_result(
 
 def test_an_alpha_of_another_type_is_not_answered_from_the_cache() -> None:
     """1, 1.0 and True are equal, and not the same alpha."""
-    ask.answer(question_of("add", "int16[3]", "int16[3]", dialect="torch", alpha=1))
+    ask.answer(question_about("add", "int16[3]", "int16[3]", dialect="torch", alpha=1))
     for alpha in (1.0, True):
         with pytest.raises(cw.PromotionError, match="alpha is a"):
             cw.resolve("add", "int16[3]", "int16[3]", dialect="torch", alpha=alpha)
@@ -559,7 +559,7 @@ def test_every_refusal_names_the_question_the_dialect_and_a_way_out(
     assert refusals
     for asked, error in refusals:
         question, said, why = str(error).partition(f" is not defined in {dialect}: ")
-        if not said or question != str(question_of(*asked, dialect=dialect)):
+        if not said or question != str(question_about(*asked, dialect=dialect)):
             wrong[f"what: {error}"] = asked
         elif not ADVICE.search(why):
             wrong[f"no way out: {re.sub('[0-9]+', '#', why)}"] = asked  # one example of each
@@ -576,7 +576,7 @@ def told(asked: tuple[Any, ...], dialect: str) -> tuple[Any, ...]:
 
 def decided(asked: tuple[Any, ...], dialect: str) -> tuple[Any, ...]:
     """The same, with nothing cached."""
-    question = question_of(*asked, dialect=dialect)
+    question = question_about(*asked, dialect=dialect)
     try:
         found = decide(question)
     except Refusal as refusal:

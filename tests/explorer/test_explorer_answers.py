@@ -10,7 +10,7 @@ from random_questions import RandomQuestions
 
 from castwise.catalog.dialects import dialect_named
 from castwise.engine.ask import question_in
-from castwise.engine.decide import told
+from castwise.engine.decide import outcome_and_steps
 from castwise.engine.decision import Decision
 from castwise.errors import UsageError
 
@@ -42,7 +42,7 @@ def decided(dialect: str, text: str) -> dict[str, Any]:
     """What the engine says, as the page should show it."""
     question = question_in(text, dialect)
     try:
-        found, steps = told(question)
+        found, steps = outcome_and_steps(question)
     except UsageError as error:
         return {"kind": "senseless", "steps": [str(error)]}
     if not isinstance(found, Decision):

@@ -15,7 +15,7 @@ from random_questions import RandomQuestions
 import castwise as cw
 from castwise.catalog.dialects import dialect_named
 from castwise.engine.ask import question_in
-from castwise.engine.decide import told
+from castwise.engine.decide import outcome_and_steps
 from castwise.engine.decision import Decision
 from castwise.engine.tracebacks import read_traceback
 from conftest import settled
@@ -211,7 +211,7 @@ def test_the_views_are_switched_and_back_goes_back(page: Any) -> None:
 def test_steps_are_those_of_explain(opened: Opened) -> None:
     page = opened("#q=int32[3]+%2B+5.5&open=torch")
     steps = page.locator("#steps-of-torch ol li").all_inner_texts()
-    assert steps == list(told(question_in("int32[3] + 5.5", "torch"))[1])
+    assert steps == list(outcome_and_steps(question_in("int32[3] + 5.5", "torch"))[1])
     details = page.locator("#steps-of-torch").inner_text()
     assert "recorded from torch" in details
     assert re.search(r"[\d,]{4,} recorded answers about add", details)
@@ -244,7 +244,7 @@ def test_the_cast_that_is_offered_keeps_the_meaning(page: Any) -> None:
     pairs = [(one, found) for one, found in zip(asked, offered, strict=True) if found]
     assert len(pairs) > 300
     for (dialect, text), (recast, result, compute) in pairs:
-        decision, _ = told(question_in(recast, dialect))
+        decision, _ = outcome_and_steps(question_in(recast, dialect))
         assert isinstance(decision, Decision), (dialect, text, recast)
         assert (str(decision.result), str(decision.compute)) == (result, compute), (text, recast)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import castwise as cw
 import cells
-from castwise.engine.plan import Plan, plan_of, reach_of
+from castwise.engine.plan import Plan, dialect_reach, op_plan
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, strong_twin
 from castwise.vocab.operands import Operand, array_operand, scalar_operand
@@ -63,7 +63,7 @@ def answered(dialect: Dialect, op: str, *operands: Operand) -> tuple[DType, bool
 
 def plan_in(dialect: str | Dialect, op: str) -> Plan:
     """The dialect's answer for an op, which may have its own edges."""
-    return plan_of(op_named(op), cw.dialect(dialect), "function")
+    return op_plan(op_named(op), cw.dialect(dialect), "function")
 
 
 @functools.cache
@@ -299,14 +299,14 @@ def test_the_join_of_two_dtypes_is_the_first_both_reach(dialect: str) -> None:
 
 def stored(dialect: Dialect, node: DType) -> DType:
     """The dtype of an array at a node."""
-    python = plan_of(op_named("promote_types"), dialect, "function").python
+    python = op_plan(op_named("promote_types"), dialect, "function").python
     return (strong_twin(node) or python[node.kind]) if node.is_weak else node
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_what_reaches_keeps_its_kind_or_rises(dialect: str) -> None:
     spoken = cw.dialect(dialect)
-    reach = reach_of(spoken)
+    reach = dialect_reach(spoken)
     for a, b in itertools.product(spoken.dtypes, repeat=2):
         if reach.reaches(a, b):
             assert a.rank <= b.rank

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from castwise.catalog.dialects import dialect_named
 from castwise.cli.main import cli
-from castwise.engine.decide import steps_of
+from castwise.engine.decide import decision_steps
 from castwise.errors import UsageError
 from castwise.report.explorer.questions import (
     Answers,
@@ -149,7 +149,7 @@ def test_packed_answers_are_those_of_the_engine() -> None:
     assert set(casts[1:]) == {0}
     steps = [head["sentences"][number] for number in head["steps"][said]]
     assert len(steps) == len(
-        steps_of(
+        decision_steps(
             Asked(op("add"), "operator").question(
                 dialect, (parse_operand("int32[3]"), parse_operand("float16[3]"))
             )

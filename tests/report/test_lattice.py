@@ -14,7 +14,7 @@ import pytest
 
 from castwise.catalog.dialects import dialect_named, dialects
 from castwise.comparing.lattice import Edge, lattice
-from castwise.engine.plan import reach_of
+from castwise.engine.plan import dialect_reach
 from castwise.errors import UsageError
 from castwise.report.lattice import (
     LATTICE_FORMATS,
@@ -75,7 +75,7 @@ def read(edges: tuple[Edge, ...]) -> set[tuple[str, str]]:
 @pytest.mark.parametrize("dialect", ALL, ids=str)
 def test_the_arrows_say_what_the_engine_reaches(dialect: str | Dialect) -> None:
     made = lattice(dialect)
-    reach = reach_of(made.dialect)
+    reach = dialect_reach(made.dialect)
     assert read(made.edges) == {
         (a.name, b.name)
         for a in reach.order
@@ -97,7 +97,7 @@ def test_every_dtype_stands_somewhere_once(dialect: str | Dialect) -> None:
     made = lattice(dialect)
     alone = [node for node in made.truncated if node not in made.nodes]
     shown = [*made.nodes, *made.apart, *alone]
-    assert sorted(map(str, shown)) == sorted(map(str, reach_of(made.dialect).order))
+    assert sorted(map(str, shown)) == sorted(map(str, dialect_reach(made.dialect).order))
 
 
 def test_an_arrow_may_end_where_it_leads() -> None:

@@ -46,11 +46,11 @@ from castwise.arrays.steps import (
 )
 from castwise.catalog.dialects import DEFAULT
 from castwise.engine.ask import (
+    asked_op,
     check_augmented,
     dialect_chosen,
     find_op,
-    framework_of_function,
-    spoken,
+    function_framework,
 )
 from castwise.engine.decision import Decision, Question
 from castwise.engine.lists import is_left_to_python
@@ -609,7 +609,7 @@ def apply_in_any_form(
     """The result of `cw.apply`; `make` makes new tensors."""
     if home == DEFAULT:
         home = _home(name, operands)
-    said = spoken(name, len(operands))
+    said = asked_op(name, len(operands))
     name, inplace = said.name, inplace or said.inplace
     if said.form and form == "function":
         form = said.form
@@ -647,7 +647,7 @@ def _home(name: Any, operands: tuple[Any, ...]) -> str:
     arrays = [operand for operand in operands if not isinstance(operand, _NO_ARRAYS)]
     if not arrays and isinstance(name, str):
         return DEFAULT
-    return dialect_chosen(None, arrays, framework_of_function(name)).dialect.name
+    return dialect_chosen(None, arrays, function_framework(name)).dialect.name
 
 
 def _augmented(make: Make, name: str, operands: tuple[Any, ...], home: str, **given: Any) -> Any:

@@ -15,7 +15,7 @@ from castwise.arrays.functions import LIKE
 from castwise.arrays.kinds import Kind, TensorData, fitted, made_constant, truncated_dtype
 from castwise.arrays.steps import steps_of
 from castwise.catalog.dialects import DEFAULT, chosen_here, dialect_named
-from castwise.engine.ask import answer, factor_of, find_op, named_of
+from castwise.engine.ask import answer, find_op, named_arguments, to_number
 from castwise.engine.decision import NOTHING, Decision, Named, Question
 from castwise.engine.lists import as_arrays
 from castwise.engine.plan import looks_at_values
@@ -428,9 +428,9 @@ def arranged(
     if row.family != "conversion":
         given = without_lists(name, given, form, home, inplace=inplace)
     if others.get("alpha") is not None:
-        others["alpha"] = factor_of(others["alpha"])
+        others["alpha"] = to_number(others["alpha"])
     left = {key: raw_option(others[key]) for key in _COMPUTED_WITH if others.get(key) is not None}
-    named = named_of(row, others)
+    named = named_arguments(row, others)
     return CallArguments(given, {**others, **left} if named is not NOTHING else others, named)
 
 

@@ -10,7 +10,7 @@ from castwise.arrays.backend import Backend, backend_named, backend_of
 from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.arrays.kinds import Kind, TensorData, interned, truncated_dtype
 from castwise.catalog.dialects import DEFAULT, to_dialect
-from castwise.engine.ask import dialect_of_array
+from castwise.engine.ask import array_dialect
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype, dtypes_named
@@ -54,7 +54,7 @@ def array_and_kind(
 
 def home_of(data: Any) -> str:
     """The name of the dialect that an array's framework follows; the default for other data."""
-    found = dialect_of_array(data)
+    found = array_dialect(data)
     return found.name if found else DEFAULT
 
 

@@ -10,7 +10,7 @@ from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.arrays.casting import cast_under, own_values
 from castwise.arrays.data import array_and_kind, held_array
 from castwise.arrays.kinds import Kind, TensorData, as_constant_with
-from castwise.engine.writes import assigned_as, check_assignment, dtype_of_whole
+from castwise.engine.writes import assigned_as, check_assignment, whole_dtype
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.notation import describe
@@ -62,7 +62,7 @@ def assign(target: TensorData, key: Any, value: Any, *, is_filling: bool = False
         _check_0d(kind, seen)
     rules, keeps = kind.current_dialect, is_filling or target._keeps_dtype
     takes_any = not keeps and _is_whole(key, is_zero_d=kind.is_zero_d)
-    wanted = dtype_of_whole(seen, kind.dtype, rules) if takes_any else kind.dtype
+    wanted = whole_dtype(seen, kind.dtype, rules) if takes_any else kind.dtype
     seen = assigned_as(seen, wanted, rules)
     check_assignment(seen, wanted, rules, is_filling=is_filling, by_places=_spreads(key, value))
     if wanted is not kind.dtype:

@@ -18,7 +18,7 @@ from castwise.arrays.substitutes import function_named
 from castwise.arrays.values import adapted
 from castwise.engine.ask import answer
 from castwise.engine.decision import NOTHING, Decision, Question
-from castwise.engine.plan import keeps_exponent, plan_of
+from castwise.engine.plan import keeps_exponent, op_plan
 from castwise.engine.results import Term, composition, parse_program, step_question
 from castwise.errors import UsageError
 from castwise.rules.values import Values
@@ -369,7 +369,7 @@ def stepwise(steps: Steps, decision: Decision, change: Change) -> Steps | None:
     question = decision.question
     if question.op.name not in question.dialect.values.arithmetic.stepwise.split():
         return None
-    plan = plan_of(question.op, question.dialect, question.form)
+    plan = op_plan(question.op, question.dialect, question.form)
     composed = composition(plan, question.operands)
     if composed is None:
         return None
@@ -508,7 +508,7 @@ def _reciprocal(steps: Steps, decision: Decision) -> Steps | None:
     if not _is_named(values.dividing.reciprocal_first, decision):
         return None
     number, array = decision.question.operands
-    plan = plan_of(decision.question.op, decision.question.dialect, decision.question.form)
+    plan = op_plan(decision.question.op, decision.question.dialect, decision.question.form)
     is_number = _counts_as_number(number, plan.numpy.scalars_left)
     is_composed = number.is_numpy and composition(plan, decision.question.operands) is not None
     if not (is_number or is_composed) or not array.dtype:
@@ -552,7 +552,7 @@ def _lifted(steps: Steps, decision: Decision) -> Steps | None:
     """An op of integers that computes in floats, if a Python int is first converted to their dtype,
     where it wraps if out of range."""
     question = decision.question
-    plan = plan_of(question.op, question.dialect, question.form)
+    plan = op_plan(question.op, question.dialect, question.form)
     held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
     is_read = plan.scalars == "converted" and held in plan.converts
     if plan.range.limit == "array dtype" and _are_integers(question.operands):
@@ -576,7 +576,7 @@ def _true_number(steps: Steps, decision: Decision) -> Steps | None:
     """A Python number in a logical op, if it is converted to bool before it is combined with the
     array: an int is true even if it would wrap to 0, and a float counts as the default float."""
     question = decision.question
-    plan = plan_of(question.op, question.dialect, question.form)
+    plan = op_plan(question.op, question.dialect, question.form)
     if question.op.name not in _LOGICAL or plan.range.limit != "int64":
         return None
     default = dtype(question.dialect.python["float"])
@@ -612,7 +612,7 @@ def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:
     if wide is None or not _is_named(question.dialect.values.arithmetic.wide_scalars, decision):
         return None
     first, last = question.operands[0], question.operands[-1]
-    counts = plan_of(question.op, question.dialect, question.form).numpy.scalars_left
+    counts = op_plan(question.op, question.dialect, question.form).numpy.scalars_left
     is_number = _counts_as_number(first, counts)
     is_reflected = question.form == "operator" and is_number and question.op.name == "mul"
     if not (is_reflected or last.is_scalar or last.rank == 0):
@@ -653,7 +653,7 @@ def _large_exponent(steps: Steps, decision: Decision) -> Steps | None:
     if question.op.name != "pow" or steps.compute.kind != "int":
         return None
     number = question.operands[1].value if question.operands[1].is_scalar else None
-    is_free = plan_of(question.op, question.dialect, question.form).exponent.is_free
+    is_free = op_plan(question.op, question.dialect, question.form).exponent.is_free
     if not is_free or type(number) is not int or number <= steps.compute.max:
         return None
     return replace(steps, op="pow_of_large", entries=(steps.entries[0], None))
@@ -684,7 +684,7 @@ def _bounded(steps: Steps, decision: Decision) -> Steps | None:
     if is_of_one and (is_long or question.inplace):
         steps = replace(steps, op="clamp_by_first")
     steps = _bounded_first(steps, decision)
-    beyond = plan_of(question.op, question.dialect, question.form).range.beyond
+    beyond = op_plan(question.op, question.dialect, question.form).range.beyond
     if beyond != "raises if no value is left" or steps.compute.kind != "int":
         return steps
     entries = [_within(entry, steps.compute) for entry in steps.entries]
@@ -732,7 +732,7 @@ def _compared(steps: Steps, decision: Decision) -> Steps | None:
 def _has_int_beyond(steps: Steps, decision: Decision) -> bool:
     """Whether an integer array is compared with a Python int outside its range."""
     question = decision.question
-    rule = plan_of(question.op, question.dialect, question.form).range
+    rule = op_plan(question.op, question.dialect, question.form).range
     is_exact = rule.beyond == "compares" and rule.limit in ("dtype", "none")
     if steps.compute.kind != "int" or not is_exact:
         return False

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from castwise.catalog.dialects import dialect_named, framework_named
 from castwise.catalog.layers import LayerCell, layer_cells, layer_lines, layers
 from castwise.engine.decision import Question
-from castwise.engine.recorded import question_of_cell
+from castwise.engine.recorded import cell_question
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import KINDS as DTYPE_KINDS
@@ -200,7 +200,7 @@ def _runs(answer: str) -> bool:
 def question(change: Change) -> Question:
     """The question of a change, in the release that it was recorded from."""
     cell = change.cell
-    return question_of_cell(cell.op, cell.form, cell.operands.split(";"), None)  # type: ignore[arg-type]
+    return cell_question(cell.op, cell.form, cell.operands.split(";"), None)  # type: ignore[arg-type]
 
 
 def _sorted_operands(change: Change) -> list[Operand]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from castwise.catalog.dialects import to_dialect
-from castwise.engine.plan import Reach, reach_of
+from castwise.engine.plan import Reach, dialect_reach
 from castwise.rules.dialect import Dialect
 from castwise.showing import Shown, quantity, repr_line
 from castwise.vocab.dtypes import DType
@@ -70,7 +70,7 @@ def lattice(dialect: str | Dialect | None = None) -> Lattice:
     Raises UsageError for an unknown name.
     """
     chosen = to_dialect(dialect)
-    reach = reach_of(chosen)
+    reach = dialect_reach(chosen)
     edges = tuple(edge for source in reach.order for edge in _edges(reach, source))
     joined = {end for edge in edges for end in (edge.source, edge.target)}
     truncated = chosen.truncations

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from castwise.catalog.dialects import is_dialect_name, to_dialect
-from castwise.engine.ask import answer, check_augmented, find_op, spoken
+from castwise.engine.ask import answer, asked_op, check_augmented, find_op
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError, UsageError
 from castwise.rules.dialect import Dialect
@@ -136,7 +136,7 @@ def table(
         op, dialect = "add" if dialect is None else dialect, op
     resolved = to_dialect(dialect)
     row = find_op(op, resolved)
-    chosen = form or spoken(op).form or default_form(row)
+    chosen = form or asked_op(op).form or default_form(row)
     if chosen == "operator" and not row.symbol:
         raise UsageError(f"{row.name} has no operator; leave out form, or say 'function'.")
     if chosen == "augmented":

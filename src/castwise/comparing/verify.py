@@ -34,7 +34,7 @@ from castwise.conformance.transformations import (
 from castwise.engine.ask import can_cast
 from castwise.engine.decide import decide
 from castwise.engine.decision import Refusal
-from castwise.engine.recorded import question_of_cell
+from castwise.engine.recorded import cell_question
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DTYPES
@@ -185,7 +185,7 @@ def answer_for(cell: Cell, dialect: str | Dialect) -> str:
         source, target = (operand.removesuffix("[3]") for operand in cell.operands)
         return "bool" if can_cast(source, target, dialect=chosen) else REFUSED
     try:
-        decision = decide(question_of_cell(cell.op, cell.form, cell.operands, chosen))
+        decision = decide(cell_question(cell.op, cell.form, cell.operands, chosen))
     except Refusal as refusal:
         return OUT_OF_RANGE if refusal.by_value else REFUSED
     result = f"{decision.result}{'*' if decision.is_weak else ''}"

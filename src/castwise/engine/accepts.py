@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import sys
 
-from castwise.engine.decision import Question, Refusal, Say
+from castwise.engine.decision import Note, Question, Refusal
 from castwise.engine.operands import (
     check_numbers,
-    held_dtype,
     is_native,
     number_dtypes,
     own_dtype,
+    truncated_dtype,
     unpromoted,
 )
 from castwise.engine.plan import Plan
@@ -370,7 +370,7 @@ def check_same_dtype(plan: Plan, operands: tuple[Operand, ...], out: DType | Non
         if found is not wanted:
             fix = f"Make it an array of {wanted}."
             raise Refusal(f"{what}: {operand} counts as {found}, not {wanted}", fix)
-    if out and held_dtype(plan, out) is not wanted:
+    if out and truncated_dtype(plan, out) is not wanted:
         raise Refusal(f"{what}: out is {out}, not {wanted}", f"Give it an out= of {wanted}.")
 
 
@@ -413,18 +413,18 @@ def without(operands: tuple[Operand, ...], place: int) -> tuple[Operand, ...]:
     return (*operands[:place], *operands[place + 1 :])
 
 
-def check_apart(plan: Plan, operand: Operand, say: Say) -> str | None:
+def check_apart(plan: Plan, operand: Operand, note: Note) -> str | None:
     """A note where the framework has no kernel for such an operand.
 
     Raises Refusal for one that it does not take.
     """
     if plan.op.is_condition_first:
-        return _check_condition(plan, operand, say)
-    _check_index(plan, operand, say)
+        return _check_condition(plan, operand, note)
+    _check_index(plan, operand, note)
     return None
 
 
-def _check_condition(plan: Plan, condition: Operand, say: Say) -> str | None:
+def _check_condition(plan: Plan, condition: Operand, note: Note) -> str | None:
     accepted = plan.accepts.condition
     assert accepted is not None  # a plan has the default
     is_foreign = condition.is_numpy and not is_native(plan)
@@ -439,8 +439,8 @@ def _check_condition(plan: Plan, condition: Operand, say: Say) -> str | None:
         if accepted.otherwise == "refused":
             raise _refusal(plan, str(condition.dtype), "Compare it with zero: x != 0.")
         return f"{plan.op.name} has no CPU kernel for a condition of {condition.dtype}."
-    if say and condition.kind != "bool":
-        say(f"{condition} is the condition: any value except zero is true.")
+    if note and condition.kind != "bool":
+        note(f"{condition} is the condition: any value except zero is true.")
     return None
 
 
@@ -448,7 +448,7 @@ def _refusal(plan: Plan, what: str, fix: str) -> Refusal:
     return Refusal(f"{plan.op.name} does not accept {what} as a condition", fix)
 
 
-def _check_index(plan: Plan, index: Operand, say: Say) -> None:
+def _check_index(plan: Plan, index: Operand, note: Note) -> None:
     check_known(plan, index)
     if index.dtype not in plan.accepts.index:
         taken = [d.name for d in plan.reach.order if d in plan.accepts.index]
@@ -456,5 +456,5 @@ def _check_index(plan: Plan, index: Operand, say: Say) -> None:
             f"{plan.op.name} does not accept {index} as an index",
             f"Cast it to {' or '.join(taken) if len(taken) < 3 else 'an integer dtype'}.",
         )
-    if say:
-        say(f"{index} is the index, and has no say in the dtype.")
+    if note:
+        note(f"{index} is the index, and has no say in the dtype.")

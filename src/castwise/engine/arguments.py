@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.engine.accepts import compares_exactly, is_refused_compute
-from castwise.engine.decision import Named, Question, Refusal, Say
+from castwise.engine.decision import Named, Note, Question, Refusal
 from castwise.engine.joins import joined
 from castwise.engine.operands import number_dtypes, own_dtype
-from castwise.engine.plan import Plan, plan_of
+from castwise.engine.plan import Plan, op_plan
 from castwise.engine.refusals import is_beyond, is_unconvertible, named_out_of_range
 from castwise.engine.scalars import reached, smallest_dtype
 from castwise.engine.writes import can_write, writing_by
@@ -21,16 +21,16 @@ from castwise.vocab.ops import op
 _LONG, _UNSIGNED_LONG = dtype("int64"), dtype("uint64")
 
 
-def plan_for(question: Question, form: str, say: Say) -> Plan:
+def plan_for(question: Question, form: str, note: Note) -> Plan:
     """The plan of a question that passes something by name.
 
     Raises Refusal where the dialect's op does not take it, UsageError for an unknown word.
     """
     named, forms = question.named, f"{form} dtype" if question.named.dtype else form
-    plan = plan_of(question.op, question.dialect, forms)
+    plan = op_plan(question.op, question.dialect, forms)
     _check_arguments(plan, named)
     if named.rounding_mode:
-        plan = _rounded(plan, named.rounding_mode, forms, say)
+        plan = _rounded(plan, named.rounding_mode, forms, note)
     if named.casting:
         rule = CASTINGS[named.casting]
         writes = writing_by(plan, rule, is_own=rule == plan.arguments.casting)
@@ -69,14 +69,14 @@ def _unknown(name: str, word: str, known: dict[str, str]) -> UsageError:
     return UsageError(f"{name}= is one of {listed}, not {word[:40]!r}.{hint}")
 
 
-def _rounded(plan: Plan, mode: str, form: str, say: Say) -> Plan:
+def _rounded(plan: Plan, mode: str, form: str, note: Note) -> Plan:
     """The plan of the op whose dtypes a rounded quotient has."""
     name = plan.arguments.rounded_as.get(mode)
     if name is None:
         raise _unknown("rounding_mode", mode, plan.arguments.rounded_as)
-    if say:
-        say(f"With rounding_mode={mode} the dtypes are those of {name}.")
-    return plan_of(op(name), plan.dialect, form)
+    if note:
+        note(f"With rounding_mode={mode} the dtypes are those of {name}.")
+    return op_plan(op(name), plan.dialect, form)
 
 
 def _check_mask(plan: Plan, mask: Operand) -> None:
@@ -87,14 +87,14 @@ def _check_mask(plan: Plan, mask: Operand) -> None:
 
 
 def cast_first(
-    plan: Plan, operands: tuple[Operand, ...], named: Named, say: Say
+    plan: Plan, operands: tuple[Operand, ...], named: Named, note: Note
 ) -> tuple[Operand, ...]:
     """The operands as the op sees them: unchanged, or cast to dtype= first."""
     target = named.dtype
     if target is None or plan.arguments.dtype != "casts first":
         return operands
-    if say:
-        say(f"dtype={target}: {DTYPE_ARGUMENTS['casts first']}.")
+    if note:
+        note(f"dtype={target}: {DTYPE_ARGUMENTS['casts first']}.")
     check_casts(plan, operands, target)
     return tuple([array_operand(target, None if o.rank else ()) for o in operands])
 
@@ -109,14 +109,14 @@ def is_compute_asked(plan: Plan, named: Named) -> bool:
     return named.dtype is not None and plan.arguments.dtype == "computes"
 
 
-def computed_in(target: DType, say: Say) -> DType:
+def computed_in(target: DType, note: Note) -> DType:
     """The dtype the op computes in, where dtype= is that."""
-    if say:
-        say(f"dtype={target}: {DTYPE_ARGUMENTS['computes']}.")
+    if note:
+        note(f"dtype={target}: {DTYPE_ARGUMENTS['computes']}.")
     return target
 
 
-def loop_giving(plan: Plan, operands: tuple[Operand, ...], target: DType, say: Say) -> DType:
+def loop_giving(plan: Plan, operands: tuple[Operand, ...], target: DType, note: Note) -> DType:
     """What the op computes in, where dtype= is the dtype of its result: that of the first loop that
     all operands reach and that gives it, or dtype= itself, to which they are cast.
 
@@ -135,8 +135,8 @@ def loop_giving(plan: Plan, operands: tuple[Operand, ...], target: DType, say: S
             f"{plan.op.name} has no loop that gives {target}",
             "Give another dtype=, or cast the result.",
         )
-    if say:
-        say(f"dtype={target}: the loop that gives it computes in {found}.")
+    if note:
+        note(f"dtype={target}: the loop that gives it computes in {found}.")
     return found
 
 
@@ -196,8 +196,8 @@ def _cast_sources(
     is_higher = KINDS.index(operand.kind) > compute.rank
     if operand.dtype or operand.kind == "bool" or is_typed or is_higher:
         return (own,)
-    counted = (number_dtypes(plan, [compute]) or {}).get(operand.kind)
-    return (compute if counted is None or plan.reach.reaches(counted, compute) else counted,)
+    as_joined = (number_dtypes(plan, [compute]) or {}).get(operand.kind)
+    return (compute if as_joined is None or plan.reach.reaches(as_joined, compute) else as_joined,)
 
 
 def check_named(plan: Plan, operands: tuple[Operand, ...], named: Named, compute: DType) -> None:

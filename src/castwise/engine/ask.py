@@ -19,7 +19,7 @@ from castwise.catalog.dialects import (
 )
 from castwise.engine.decide import decide
 from castwise.engine.decision import NOTHING, Decision, Named, Question, Refusal
-from castwise.engine.plan import plan_of, reach_of
+from castwise.engine.plan import dialect_reach, op_plan
 from castwise.engine.writes import can_become
 from castwise.errors import PromotionError, UsageError, did_you_mean
 from castwise.rules.dialect import Dialect
@@ -79,7 +79,7 @@ def dialect_chosen(
     return next(iter(found.values()), None) or Chosen(to_dialect(DEFAULT))
 
 
-def dialect_of_array(thing: Any) -> Dialect | None:
+def array_dialect(thing: Any) -> Dialect | None:
     """The dialect that a live array follows; None for anything else."""
     framework = live_framework(thing)
     return loaded_dialect(framework, is_on_gpu=is_on_gpu(thing)).dialect if framework else None
@@ -124,7 +124,7 @@ _EVERYDAY = {
 }  # fmt: skip
 
 
-class Spoken(NamedTuple):
+class AskedOp(NamedTuple):
     """An op as it was asked for: its name, and the form that was asked about, if any."""
 
     name: str
@@ -132,23 +132,23 @@ class Spoken(NamedTuple):
     inplace: bool = False
 
 
-def spoken(name: Any, operands: int | None = None) -> Spoken:
+def asked_op(name: Any, operands: int | None = None) -> AskedOp:
     """What a name, a symbol or a function says; `operands` tells `-x` from `x - y`.
 
-    >>> spoken("-", 1)
-    Spoken(name='neg', form='operator', inplace=False)
+    >>> asked_op("-", 1)
+    AskedOp(name='neg', form='operator', inplace=False)
 
     Raises UsageError for an object that is no function of a known framework.
     """
     if not isinstance(name, str):
         return _of_function(name, operands)
     if name.endswith("_") and not name.startswith("__") and not known_op(name):
-        return Spoken(name.removesuffix("_"), None, True)
+        return AskedOp(name.removesuffix("_"), None, True)
     if name.endswith("="):
         symbol = name.removesuffix("=")
         if symbol in _WRITTEN and name not in _WRITTEN:
-            return Spoken(op_of_symbol(symbol, 2).name, "augmented")
-    return _of_symbol(name, operands) if name in _WRITTEN else Spoken(name)
+            return AskedOp(op_of_symbol(symbol, 2).name, "augmented")
+    return _of_symbol(name, operands) if name in _WRITTEN else AskedOp(name)
 
 
 def find_op(name: Any, dialect: Dialect) -> Op:
@@ -161,7 +161,7 @@ def find_op(name: Any, dialect: Dialect) -> Op:
     Raises UsageError for an unknown name.
     """
     if not isinstance(name, str):
-        name = spoken(name).name
+        name = asked_op(name).name
     row = known_op(_aliases(dialect).get(name, name))
     if row:
         return row
@@ -178,7 +178,7 @@ def find_op(name: Any, dialect: Dialect) -> Op:
     return row
 
 
-def framework_of_function(name: Any) -> str | None:
+def function_framework(name: Any) -> str | None:
     """The framework that a function is from; None for a name, a symbol or a function of Python."""
     if isinstance(name, str):
         return None
@@ -186,14 +186,14 @@ def framework_of_function(name: Any) -> str | None:
     return owner.framework if owner else None
 
 
-def _of_symbol(symbol: str, operands: int | None) -> Spoken:
+def _of_symbol(symbol: str, operands: int | None) -> AskedOp:
     """The op of a symbol; that of two operands where their number is not known."""
     if operands is None:
         operands = 2 if (symbol, 2) in SYMBOLS else 1
-    return Spoken(op_of_symbol(symbol, operands).name, "operator")
+    return AskedOp(op_of_symbol(symbol, operands).name, "operator")
 
 
-def _of_function(thing: Any, operands: int | None) -> Spoken:
+def _of_function(thing: Any, operands: int | None) -> AskedOp:
     """What a function says, by its name and the module it is from."""
     module = _module_of(thing)
     word = getattr(thing, "__name__", None)
@@ -208,25 +208,25 @@ def _of_function(thing: Any, operands: int | None) -> Spoken:
         room = module.rpartition(".")[2].strip("_")
         tail = word.partition(".")[0].removeprefix(f"{room}_")
         if owner:
-            for said in (tail, tail.removesuffix("_")):
-                row = known_op(_aliases(owner).get(said, said))
+            for alias in (tail, tail.removesuffix("_")):
+                row = known_op(_aliases(owner).get(alias, alias))
                 if row:
-                    return Spoken(row.name, "function", said != tail)
+                    return AskedOp(row.name, "function", alias != tail)
             raise UsageError(f"castwise has no op for {_shown(thing)}. {_LISTED}")
     raise UsageError(
         f"an op is named by a string, a symbol or a framework's own function, not {_shown(thing)}."
     )
 
 
-def _of_python(word: str, operands: int | None) -> Spoken | None:
+def _of_python(word: str, operands: int | None) -> AskedOp | None:
     """What a function of Python's own operators says: add, iadd, and_."""
     if word == "abs":
-        return Spoken("abs", "function")
+        return AskedOp("abs", "function")
     if word in _OPERATORS:
         is_unary = word in _UNARY
         return _of_symbol(_OPERATORS[word], 1 if is_unary else 2)
     symbol = _OPERATORS.get(word[1:]) if word.startswith("i") else None
-    return Spoken(op_of_symbol(symbol, 2).name, "augmented") if symbol else None
+    return AskedOp(op_of_symbol(symbol, 2).name, "augmented") if symbol else None
 
 
 def _module_of(thing: Any) -> str:
@@ -328,11 +328,13 @@ def resolve(
     if alpha is not None:
         named["alpha"] = alpha
     return answer(
-        question_of(name, *operands, dialect=dialect, form=form, inplace=inplace, out=out, **named)
+        question_about(
+            name, *operands, dialect=dialect, form=form, inplace=inplace, out=out, **named
+        )
     )
 
 
-def question_of(
+def question_about(
     name: Any,
     *operands: Any,
     dialect: str | Dialect | None = None,
@@ -343,11 +345,11 @@ def question_of(
 ) -> Question:
     """The question that resolve answers, with every part looked up."""
     arrays = [*operands, *named.values()]
-    chosen, because = dialect_chosen(dialect, arrays, framework_of_function(name))
-    said = spoken(name, len(operands))
-    row = find_op(said.name, chosen)
-    form = said.form if form is None else form
-    inplace = inplace or said.inplace
+    chosen, because = dialect_chosen(dialect, arrays, function_framework(name))
+    asked = asked_op(name, len(operands))
+    row = find_op(asked.name, chosen)
+    form = asked.form if form is None else form
+    inplace = inplace or asked.inplace
     if form is None:  # an operator takes no arguments by name
         is_operator = row.symbol and all(given is None for given in (out, *named.values()))
         form = "operator" if is_operator else "function"
@@ -362,15 +364,15 @@ def question_of(
     alpha = others.pop("alpha", None)
     if form == "augmented":
         check_augmented(row, len(given), {"inplace": inplace, "out": out, "alpha": alpha})
-    by_name = named_of(row, others)
+    by_name = named_arguments(row, others)
     _check_named(row, others)
     target = None if out is None else to_dtype(out)
-    factor = None if alpha is None else factor_of(alpha)
-    described = tuple(map(operand_of, given))
+    factor = None if alpha is None else to_number(alpha)
+    described = tuple(map(to_operand, given))
     return Question(row, described, chosen, form, bool(inplace), target, factor, by_name, because)
 
 
-def named_of(row: Op, given: dict[str, Any]) -> Named:
+def named_arguments(row: Op, given: dict[str, Any]) -> Named:
     """The named arguments of a call that the dtypes depend on; they are removed from `given`."""
     readers = {
         name: read for name, read in _READERS.items() if name in (*_OF_ANY_OP, *row.call.takes)
@@ -395,11 +397,11 @@ def _word(name: str, thing: Any) -> str:
 
 
 def _operand(name: str, thing: Any) -> Operand:
-    return operand_of(thing)
+    return to_operand(thing)
 
 
 def _number(name: str, thing: Any) -> Scalar:
-    return factor_of(thing, name)
+    return to_number(thing, name)
 
 
 _OF_ANY_OP = ("dtype", "casting", "where", "initial")
@@ -416,12 +418,12 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
 
 def _seen(thing: Any, dialect: Dialect) -> Operand:
     """An operand. A live NumPy array is NumPy's own in NumPy's dialects, not a guest."""
-    found = operand_of(thing)
+    found = to_operand(thing)
     is_own = found.is_numpy and dialect.framework == GUEST and not isinstance(thing, (str, Operand))
     return plain_array(found) if is_own else found
 
 
-def operand_of(thing: Any) -> Operand:
+def to_operand(thing: Any) -> Operand:
     """The Operand of a live object or dtype, of notation, or of None for an undefined operand."""
     if type(thing) is Operand:
         return thing
@@ -449,7 +451,7 @@ def _check_named(row: Op, others: dict[str, Any]) -> None:
             raise UsageError(f"{row.name} takes no {name[:40]}= in a question of dtypes.{hint}")
 
 
-def factor_of(alpha: Any, name: str = "alpha") -> Scalar:
+def to_number(alpha: Any, name: str = "alpha") -> Scalar:
     """The Python number of an alpha or a similar argument, which may be a NumPy scalar."""
     value = None if isinstance(alpha, str) else _described(alpha, name).value
     if value is None:
@@ -493,7 +495,7 @@ def question_for(
         name: value.value if isinstance(value, Operand) and value.is_scalar else value
         for name, value in named.items()
     }
-    return question_of(parsed.op or "", *operands, dialect=dialect, form="function", **given)
+    return question_about(parsed.op or "", *operands, dialect=dialect, form="function", **given)
 
 
 def answer(question: Question) -> Decision:
@@ -574,13 +576,13 @@ def result_type(
 def _asked(operands: tuple[Any, ...], chosen: str | Dialect | None) -> DType:
     """The answer from the engine; that for two live arrays is cached."""
     dialect, because = dialect_chosen(chosen, operands)
-    described = tuple([operand_of(operand) for operand in operands])
+    described = tuple([to_operand(operand) for operand in operands])
     result = answer(Question(_RESULT_TYPE, described, dialect, because=because)).result
     if len(operands) == 2 and all(map(is_plain_array, operands)):
         a, b = operands
         if len(_known) >= CACHE_SIZE:
             _known.clear()
-        is_by_value = plan_of(_RESULT_TYPE, dialect, "function").scalars == "by value"
+        is_by_value = op_plan(_RESULT_TYPE, dialect, "function").scalars == "by value"
         place: dict[Any, Any] = _known
         key: object = (chosen, a.dtype, b.dtype, ())
         if not (has_own_dtypes(a) and has_own_dtypes(b)):
@@ -635,6 +637,6 @@ def can_cast(source: object, target: object, *, dialect: str | Dialect | None = 
         deciding = to_dialect(deciding.casts_as)
     ends = (to_dtype(source), to_dtype(target))
     for end in ends:
-        if end not in reach_of(deciding).bits:
+        if end not in dialect_reach(deciding).bits:
             raise UsageError(f"{deciding.name} has no dtype {end}.")
-    return can_become(reach_of(deciding), deciding.casts, *ends)
+    return can_become(dialect_reach(deciding), deciding.casts, *ends)

@@ -284,14 +284,14 @@ def cast_text(cast: Cast) -> str:
     if "loses-precision" in cast.hazards and cast.source and cast.source.kind == "int":
         return f"{cast} is exact up to {exact_int_text(cast.target)}"
     kind = cast.source.kind if cast.source else "number"
-    said = {
+    costs = {
         "loses-precision": "rounds to fewer digits",
         "loses-range": f"overflows beyond {_number(cast.target.max)}",
         "changes-kind": f"turns {kind} into {cast.target.kind}",
         "drops-imaginary": "drops the imaginary part",
         "wraps": "wraps around",
     }
-    parts = [said[hazard] for hazard in cast.hazards if hazard in said]
+    parts = [costs[hazard] for hazard in cast.hazards if hazard in costs]
     return f"{cast} {' and '.join(parts)}" if parts else f"{cast} is exact"
 
 
@@ -301,4 +301,4 @@ def _number(value: float) -> str:
 
 # How a decision reports its steps, where a caller wants them.
 
-Say = Callable[[str], None] | None  # takes one sentence per step
+Note = Callable[[str], None] | None  # takes one sentence per step

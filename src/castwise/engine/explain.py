@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from castwise.catalog.dialects import DEFAULT, is_dialect_name, to_dialect
-from castwise.engine.ask import answer, find_op, question_for, question_of, spoken
-from castwise.engine.decide import steps_of
+from castwise.engine.ask import answer, asked_op, find_op, question_about, question_for
+from castwise.engine.decide import decision_steps
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError, UsageError
 from castwise.rules.dialect import Dialect
@@ -234,11 +234,11 @@ def taken_apart(text: str, dialect: str | Dialect | None = None) -> Taken:
         is_whole = False
     parts = tuple(asking.parts)
     if is_whole and len(parts) == 1 and parts[0].question:
-        return of_question(parts[0].question)
+        return single_part(parts[0].question)
     return Taken(" ".join(text.split()), chosen, parts, is_whole)
 
 
-def of_question(question: Question) -> Taken:
+def single_part(question: Question) -> Taken:
     """A question that was asked as such, as an expression of one part."""
     return Taken(str(question), question.dialect, (Part(str(question), question),))
 
@@ -287,7 +287,7 @@ class _Asking:
         }
         options: dict[str, Any] = {}
         if given.op:
-            row = find_op(spoken(given.op).name, self._dialect)
+            row = find_op(asked_op(given.op).name, self._dialect)
             if takes_axis(row):
                 options = {name: named.pop(name).value for name in OF_SHAPES if name in named}
                 if row.arity == (1, 1) and len(operands) == 2 and operands[1].is_scalar:
@@ -377,7 +377,7 @@ def explain(name: Any, *operands: Any, **parts: Any) -> Explained:
     if len(operands) == 1 and "dialect" not in parts:
         name, operands, parts = _with_dialect(name, operands[0], parts)
     if operands or not isinstance(name, str):
-        return Explained(of_question(question_of(name, *operands, **parts)))
+        return Explained(single_part(question_about(name, *operands, **parts)))
     return Explained(taken_apart(name, **parts))
 
 
@@ -395,11 +395,11 @@ def headline(taken: Taken) -> str:
     """The whole expression and its dialect; what is promoted and then fails to run says so."""
     asked = f"{taken.text} in {taken.dialect.name}"
     if is_without_kernel(taken.last):
-        return f"{asked} fails to run{place_of(taken)}"
-    return asked if taken.is_whole else f"{asked} is refused{place_of(taken)}"
+        return f"{asked} fails to run{failing_part(taken)}"
+    return asked if taken.is_whole else f"{asked} is refused{failing_part(taken)}"
 
 
-def place_of(taken: Taken) -> str:
+def failing_part(taken: Taken) -> str:
     """In which part an expression of several fails."""
     return f" in part {len(taken.parts)}" if taken.is_nested else ""
 
@@ -425,7 +425,7 @@ def part_steps(part: Part) -> list[str]:
     """The steps of a part, one sentence each."""
     if part.question is None:
         return [f"Python computes it, and gets {part.result}."]
-    steps = steps_of(part.question)
+    steps = decision_steps(part.question)
     if part.result and part.result.value is not None:
         steps.append(f"Its value is not known: it is taken as {part.result}.")
     return steps

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from castwise.engine.accepts import check_exponent, is_integer_power
-from castwise.engine.decision import Refusal, Say
+from castwise.engine.decision import Note, Refusal
 from castwise.engine.operands import is_weakly_typed, own_dtype
 from castwise.engine.plan import Plan
 from castwise.engine.refusals import conversion_out_of_range, no_common_dtype, not_computed
@@ -31,7 +31,7 @@ _ZERO_D_AS_ARRAYS = (
 )  # fmt: skip
 
 
-def joined(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
+def joined(plan: Plan, operands: tuple[Operand, ...], note: Note) -> DType:
     """The dtype the operands are joined to.
 
     Raises Refusal where they have none.
@@ -39,16 +39,16 @@ def joined(plan: Plan, operands: tuple[Operand, ...], say: Say) -> DType:
     joins = plan.joins
     if joins.by in _OF_OPERANDS:
         chosen = _OF_OPERANDS[joins.by](plan, operands)
-        if say and chosen:
+        if note and chosen:
             reason = join_text(joins.by, joins.others, joins.unless)
-            say(f"{plan.op.name} computes in {chosen}: {reason}.")
+            note(f"{plan.op.name} computes in {chosen}: {reason}.")
         if chosen:
             return chosen
-    common = _OF_MASKS[joins.by](plan, reached(plan, operands, say))
+    common = _OF_MASKS[joins.by](plan, reached(plan, operands, note))
     if common is None:
         raise _no_join(plan, operands)
-    if say:
-        _tell(plan, operands, common, say)
+    if note:
+        _note_join(plan, operands, common, note)
     return common
 
 
@@ -233,23 +233,23 @@ def _no_join(plan: Plan, operands: tuple[Operand, ...]) -> Refusal:
     return no_common_dtype(plan, dtypes)
 
 
-def _tell(
-    plan: Plan, operands: tuple[Operand, ...], common: DType, say: Callable[[str], None]
+def _note_join(
+    plan: Plan, operands: tuple[Operand, ...], common: DType, note: Callable[[str], None]
 ) -> None:
     """Says what operands of several dtypes promote to, unless the tiers have said it already."""
     given = list(dict.fromkeys(o.dtype.name for o in operands if o.dtype))
-    is_said = plan.scalars in ("tiers", "kinds first") and plan.numbers.count_as != "values"
-    if is_said or given == [common.name]:
+    is_noted = plan.scalars in ("tiers", "kinds first") and plan.numbers.count_as != "values"
+    if is_noted or given == [common.name]:
         return
     computes = plan.computes
     is_choosy = plan.joins.by == "first loop" and len(computes) < len(plan.reach.order)
     found = f"{common}, the first dtype {plan.op.name} computes in" if is_choosy else common.name
     if not all(_counts_by_dtype(plan, o) for o in operands):
-        say(f"Together they promote to {found}{' that all of them reach' * is_choosy}.")
+        note(f"Together they promote to {found}{' that all of them reach' * is_choosy}.")
     elif len(given) > 1:
-        say(f"{' and '.join(given)} promote to {found}{' that all of them reach' * is_choosy}.")
+        note(f"{' and '.join(given)} promote to {found}{' that all of them reach' * is_choosy}.")
     else:
-        say(f"{given[0]} promotes to {found}{' that it reaches' * is_choosy}.")
+        note(f"{given[0]} promotes to {found}{' that it reaches' * is_choosy}.")
 
 
 def _counts_by_dtype(plan: Plan, operand: Operand) -> bool:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from castwise.engine.accepts import must_fit_default_int
-from castwise.engine.decision import HAZARDS, Cast, Decision, Question, Refusal, Say
-from castwise.engine.operands import is_place, own_array, own_dtype
-from castwise.engine.plan import Plan, plan_of
+from castwise.engine.decision import HAZARDS, Cast, Decision, Note, Question, Refusal
+from castwise.engine.operands import is_place, made_array, own_dtype
+from castwise.engine.plan import Plan, op_plan
 from castwise.engine.refusals import conversion_out_of_range
 from castwise.engine.scalars import join
-from castwise.engine.writes import form_of
+from castwise.engine.writes import deciding_form
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand, value_class
@@ -69,7 +69,7 @@ def not_cast(operand: Operand, target: DType) -> Refusal:
     return Refusal(f"{operand} is not cast to {target}", "Make an array of it first.")
 
 
-Decide = Callable[[Question, Say], Decision]
+Decide = Callable[[Question, Note], Decision]
 
 
 def has_lists(question: Question) -> bool:
@@ -77,7 +77,7 @@ def has_lists(question: Question) -> bool:
     return any([o.role is Role.LIST for o in question.operands])
 
 
-def of_lists(plan: Plan, question: Question, decide: Decide, say: Say) -> Decision:
+def list_decision(plan: Plan, question: Question, decide: Decide, note: Note) -> Decision:
     """The decision about operands of which some are lists.
 
     Raises Refusal where the dialect does not take them.
@@ -87,24 +87,24 @@ def of_lists(plan: Plan, question: Question, decide: Decide, say: Say) -> Decisi
         raise UsageError("a list cannot be changed in place: make an array of it first.")
     if not all([_takes(plan, question.operands, place) for place in range(len(question.operands))]):
         raise Refusal(f"{plan.op.name} does not accept this list", "Make an array of it first.")
-    made = _lists_made_arrays(plan, question.operands, say)
+    made = _lists_made_arrays(plan, question.operands, note)
     asked = replace(question, operands=made)
     if plan.numbers.lists == "cast for the function":
         asked = replace(asked, form="function")
-    decision = _as_numbers(plan, asked, decide, say) if has_lists(asked) else decide(asked, say)
+    decision = _as_numbers(plan, asked, decide, note) if has_lists(asked) else decide(asked, note)
     return decision.about(question)
 
 
 def is_left_to_python(question: Question) -> bool:
     """Whether the framework leaves `x == [1, 2]` to Python, which then compares the objects."""
-    plan = plan_of(question.op, question.dialect, form_of(question))
+    plan = op_plan(question.op, question.dialect, deciding_form(question))
     return plan.numbers.lists == "left to Python"
 
 
 def as_arrays(question: Question) -> tuple[Operand, ...]:
     """The operands of a question that is not refused, where each list is replaced by the array it
     becomes."""
-    plan = plan_of(question.op, question.dialect, form_of(question))
+    plan = op_plan(question.op, question.dialect, deciding_form(question))
     if plan.numbers.lists == "as weak numbers" and plan.scalars != "converted":
         return tuple([_made(plan, o, None) for o in question.operands])
     made = _lists_made_arrays(plan, question.operands, None)
@@ -129,23 +129,25 @@ def _reads_numbers(plan: Plan) -> bool:
     return plan.numbers.lists in ("as numbers", "as weak numbers")
 
 
-def _lists_made_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
+def _lists_made_arrays(
+    plan: Plan, operands: tuple[Operand, ...], note: Note
+) -> tuple[Operand, ...]:
     """The operands, with arrays for those lists that become arrays on their own: all of them, or
     those that the plan makes arrays of, and the first list where no operand is an array."""
     if plan.numbers.lists.startswith("cast"):
-        return tuple([_cast(plan, o, operands, say) for o in operands])
+        return tuple([_cast(plan, o, operands, note) for o in operands])
     if not _reads_numbers(plan) or plan.arrays.makes_arrays == "all":
-        return tuple([_made(plan, o, say) for o in operands])
+        return tuple([_made(plan, o, note) for o in operands])
     if plan.arrays.makes_arrays == "first":
         count = 1
     elif any([o.dtype for o in operands]):
         count = 0
     else:
         count = next(place for place, o in enumerate(operands, 1) if o.role is Role.LIST)
-    return (*[_made(plan, o, say) for o in operands[:count]], *operands[count:])
+    return (*[_made(plan, o, note) for o in operands[:count]], *operands[count:])
 
 
-def _cast(plan: Plan, operand: Operand, operands: tuple[Operand, ...], say: Say) -> Operand:
+def _cast(plan: Plan, operand: Operand, operands: tuple[Operand, ...], note: Note) -> Operand:
     """The array that a list is cast to: it has the dtype of another operand, or the list's own
     where there is no other. Every operand that is no list stays unchanged."""
     if operand.role is not Role.LIST:
@@ -158,19 +160,19 @@ def _cast(plan: Plan, operand: Operand, operands: tuple[Operand, ...], say: Say)
     if not (operand.items or others):
         raise not_cast(operand, target)
     check_cast(plan, operand, target)
-    if say:
-        say(f"{operand} is a list, which is cast to {target}.")
+    if note:
+        note(f"{operand} is a list, which is cast to {target}.")
     return array_operand(target, operand.shape)
 
 
-def _made(plan: Plan, operand: Operand, say: Say) -> Operand:
+def _made(plan: Plan, operand: Operand, note: Note) -> Operand:
     """The array that a list becomes on its own; every other operand unchanged."""
     if operand.role is not Role.LIST:
         return operand
     own = listed_dtype(plan, operand)
     is_weak = plan.numbers.lists == "as weak numbers" and own.kind != "bool"
-    if say:
-        say(f"{operand} is a list, which becomes a{' weak' * is_weak or 'n'} array of {own}.")
+    if note:
+        note(f"{operand} is a list, which becomes a{' weak' * is_weak or 'n'} array of {own}.")
     return array_operand(own, operand.shape, is_weak=is_weak)
 
 
@@ -204,7 +206,7 @@ def _check_numbers(plan: Plan, operand: Operand) -> None:
             "a list cannot mix bools with other numbers", "Write all of them as one type."
         )
     for item in items:
-        own_array(plan, item)  # raises where its dtype does not hold it
+        made_array(plan, item)  # raises where its dtype does not hold it
 
 
 def _check_ints_of_list(plan: Plan, operand: Operand) -> None:
@@ -215,16 +217,16 @@ def _check_ints_of_list(plan: Plan, operand: Operand) -> None:
             raise conversion_out_of_range(item, own)
 
 
-def _as_numbers(plan: Plan, question: Question, decide: Decide, say: Say) -> Decision:
+def _as_numbers(plan: Plan, question: Question, decide: Decide, note: Note) -> Decision:
     """What each number of each list gives with the other operands: the same dtypes for all, and
     every hazard that one of them has."""
-    if say:
+    if note:
         for operand in question.operands:
             if operand.role is Role.LIST:
-                say(f"{operand} is a list, and each of its numbers is read like a Python number.")
+                note(f"{operand} is a list, and each of its numbers is read like a Python number.")
     target = next(o.dtype for o in question.operands if o.dtype)
     strongest = tuple([_strongest(o, target) for o in question.operands])
-    main = decide(replace(question, operands=strongest), say)
+    main = decide(replace(question, operands=strongest), note)
     casts = list(main.casts)
     for place, operand in enumerate(question.operands):
         for item in _converted_one_by_one(plan, operand):

@@ -6,7 +6,7 @@ import cmath
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from castwise.engine.decision import Refusal, Say
+from castwise.engine.decision import Note, Refusal
 from castwise.engine.plan import Plan
 from castwise.engine.refusals import conversion_out_of_range
 from castwise.vocab.dtypes import DType, dtype
@@ -105,23 +105,23 @@ def _check_company(plan: Plan, scalar: Operand, operands: tuple[Operand, ...]) -
 # What arrays count as before they are joined, where that is not the dtype they are given with.
 
 
-def counted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
+def as_joined(plan: Plan, operands: tuple[Operand, ...], note: Note) -> tuple[Operand, ...]:
     """The operands as the join takes them."""
-    if say and plan.op.switches.has_lowest and not plan.lowest:
-        say(f"{plan.op.name} promotes its operands, so its lowest dtypes do not count.")
-    return adapted(plan, raised(plan, _lifted(plan, operands, say)))
+    if note and plan.op.switches.has_lowest and not plan.lowest:
+        note(f"{plan.op.name} promotes its operands, so its lowest dtypes do not count.")
+    return adapted(plan, raised(plan, _lifted(plan, operands, note)))
 
 
-def _truncated(plan: Plan, operand: Operand, say: Say) -> Operand:
+def _truncated(plan: Plan, operand: Operand, note: Note) -> Operand:
     """An operand as the array it really is."""
     is_kept = plan.arrays.keeps_dtypes and operand.shape is None
     target = plan.truncates.get(operand.dtype) if operand.dtype and not is_kept else None
-    if say and target:
-        say(f"There are no {operand.dtype} arrays here: it is truncated to {target}.")
+    if note and target:
+        note(f"There are no {operand.dtype} arrays here: it is truncated to {target}.")
     return replace(operand, dtype=target, value=None) if target else operand
 
 
-def _lifted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
+def _lifted(plan: Plan, operands: tuple[Operand, ...], note: Note) -> tuple[Operand, ...]:
     """The operands with integers made floats, where one of them is a Python float."""
     lifts = plan.lifts
     if not lifts or not any([o.is_scalar and o.kind == "float" for o in operands]):
@@ -129,10 +129,10 @@ def _lifted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operan
     lifted = tuple(
         [replace(o, dtype=lifts.get(o.dtype, o.dtype)) if o.dtype else o for o in operands]
     )
-    if say:
+    if note:
         for given, lifted_operand in zip(operands, lifted, strict=True):
             if lifted_operand.dtype is not given.dtype:
-                say(f"With a Python float, {given} counts as {lifted_operand}.")
+                note(f"With a Python float, {given} counts as {lifted_operand}.")
     return lifted
 
 
@@ -147,14 +147,14 @@ def raised(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
     )
 
 
-def own_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
+def made_arrays(plan: Plan, operands: tuple[Operand, ...], note: Note) -> tuple[Operand, ...]:
     """The operands, of which the dialect first makes the first or all arrays."""
     count = {"first": 1, "all": len(operands)}.get(plan.arrays.makes_arrays, 0)
-    made = [own_array(plan, o, say) for o in operands[:count]]
+    made = [made_array(plan, o, note) for o in operands[:count]]
     return (*made, *operands[count:])
 
 
-def own_array(plan: Plan, operand: Operand, say: Say = None) -> Operand:
+def made_array(plan: Plan, operand: Operand, note: Note = None) -> Operand:
     """The array an operand becomes on its own, never a weak one: a Python number or a NumPy operand
     has its own dtype.
 
@@ -166,8 +166,8 @@ def own_array(plan: Plan, operand: Operand, say: Say = None) -> Operand:
     is_finite = operand.value is not None and cmath.isfinite(operand.value)
     if operand.is_scalar and is_finite and not _holds(own, operand):
         raise conversion_out_of_range(operand, own)
-    if say:
-        say(f"{operand} first becomes an array of {own}.")
+    if note:
+        note(f"{operand} first becomes an array of {own}.")
     return array_operand(own, () if operand.is_scalar else operand.shape)
 
 
@@ -176,31 +176,23 @@ def _holds(target: DType, scalar: Operand) -> bool:
     return target.min <= value <= target.max
 
 
-def promotes(plan: Plan) -> bool:
-    """Whether the op brings its operands to one dtype."""
-    return plan.arrays.promotes
-
-
 def unpromoted(plan: Plan, operands: tuple[Operand, ...]) -> list[DType]:
     """The dtype each operand has where nothing is promoted."""
     return [own_dtype(plan, o) for o in raised(plan, operands)]
 
 
-def held_dtype(plan: Plan, dtype: DType) -> DType:
+def truncated_dtype(plan: Plan, dtype: DType) -> DType:
     """The dtype that an array of a dtype really has."""
     return plan.truncates.get(dtype, dtype)
 
 
-def is_held(plan: Plan, dtype: DType) -> bool:
-    """Whether there are arrays of a dtype."""
-    return dtype not in plan.truncates
-
-
-def all_held(plan: Plan, operands: tuple[Operand, ...], say: Say) -> tuple[Operand, ...]:
+def truncated_operands(
+    plan: Plan, operands: tuple[Operand, ...], note: Note
+) -> tuple[Operand, ...]:
     """The operands as the arrays they really are."""
     if not plan.truncates:
         return operands
-    return tuple([_truncated(plan, o, say) for o in operands])
+    return tuple([_truncated(plan, o, note) for o in operands])
 
 
 def check_width(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> None:
@@ -218,7 +210,9 @@ def check_width(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> No
 _PYTHON = {"bool": bool, "int": int, "float": float, "complex": complex}
 
 
-def all_own(plan: Plan, operands: tuple[Operand, ...], say: Say = None) -> tuple[Operand, ...]:
+def native_operands(
+    plan: Plan, operands: tuple[Operand, ...], note: Note = None
+) -> tuple[Operand, ...]:
     """The operands as the dialect takes them: each on its own or, where it adapts, with an array's
     dtype.
 
@@ -227,10 +221,10 @@ def all_own(plan: Plan, operands: tuple[Operand, ...], say: Say = None) -> tuple
     # NumPy operands that adapt are cast to the dtype of the first array of the framework itself.
     own_dtype = next((o.dtype for o in operands if o.dtype and not o.is_numpy), None)
     owned = tuple([_as_own(plan, o, own_dtype, is_left=not i) for i, o in enumerate(operands)])
-    if say:
-        for given, counted in zip(operands, owned, strict=True):
-            if counted.dtype is not given.dtype:
-                say(f"{given} counts as {counted.dtype or counted} here.")
+    if note:
+        for given, native in zip(operands, owned, strict=True):
+            if native.dtype is not given.dtype:
+                note(f"{given} counts as {native.dtype or native} here.")
     return owned
 
 
@@ -286,7 +280,7 @@ def is_native(plan: Plan) -> bool:
     return plan.numpy.arrays == "native"
 
 
-def decider_of(plan: Plan, operands: tuple[Operand, ...]) -> str:
+def numpy_decider(plan: Plan, operands: tuple[Operand, ...]) -> str:
     """The dialect that decides with a NumPy array on the right, or any NumPy operand on the left;
     "" where this one does."""
     if plan.numpy.decider and operands[-1].role.native is not operands[-1].role:
@@ -318,8 +312,3 @@ def makes_strong(plan: Plan, operands: tuple[Operand, ...]) -> bool:
 def stays_weak(plan: Plan, destination: Operand) -> bool:
     """Whether a weak destination counts as strong during the op and stays weak afterwards."""
     return destination.is_weak and not plan.weakness.makes_strong
-
-
-def is_converted_strong(plan: Plan) -> bool:
-    """Whether a dtype that the op converted from another is strong."""
-    return plan.weakness.converted_is_strong

@@ -229,17 +229,17 @@ class Plan:
 
 
 @functools.lru_cache(maxsize=256)
-def reach_of(dialect: Dialect) -> Reach:
+def dialect_reach(dialect: Dialect) -> Reach:
     """The reach of a dialect, computed once."""
     return Reach(dialect)
 
 
 @functools.lru_cache(maxsize=16384)
-def plan_of(row: Op, dialect: Dialect, form: str) -> Plan:
+def op_plan(row: Op, dialect: Dialect, form: str) -> Plan:
     """The plan of an op in a dialect; the same object for the same question."""
     rule = _rule_of_row(row, dialect, form)
     edges = rule.joins.reaches
-    reach = reach_of(dialect if edges is None else replace(dialect, reaches=edges))
+    reach = dialect_reach(dialect if edges is None else replace(dialect, reaches=edges))
     meant = _meanings(rule, dialect)
     computes = meant["computes"] & frozenset(dialect.dtypes)
     converts = _lifted(meant["integers_become_float"], meant["accumulates"], dialect)

@@ -15,9 +15,9 @@ from castwise.engine.decision import (
     Cast,
     Decision,
     Named,
+    Note,
     Question,
     Refusal,
-    Say,
     cast_between,
     cast_text,
     result_text,
@@ -34,7 +34,7 @@ from castwise.vocab.ops import op
 _FORMS = {"operator": "operator", "inplace": "operator", "augmented": "augmented"}
 
 
-def question_of_cell(name: str, form: str, operands: Sequence[str], dialect: Dialect) -> Question:
+def cell_question(name: str, form: str, operands: Sequence[str], dialect: Dialect) -> Question:
     """The question a cell asks the engine."""
     kind, given = form.partition("=")[0], given_by_name(form)
     return Question(
@@ -62,7 +62,7 @@ def _named(given: dict[str, str]) -> Named:
     return Named(**{name: readers.get(name, str)(text) for name, text in others})
 
 
-Decide = Callable[[Question, Say], Decision]
+Decide = Callable[[Question, Note], Decision]
 # A number of each kind that every op was asked about: what is recorded of it holds for numbers
 # that the rules treat alike.
 _PLAIN = {"bool": True, "int": 1, "float": 1.5, "complex": 1 + 1j}
@@ -76,7 +76,7 @@ class Found(NamedTuple):
     below: str
 
 
-def of_layers(question: Question, decide: Decide, say: Say) -> Decision:
+def recorded_decision(question: Question, decide: Decide, note: Note) -> Decision:
     """The decision of a dialect with layers: a recorded one, or what the rules below them give.
 
     Raises Refusal where what was recorded refuses, or does not have a dtype.
@@ -85,17 +85,17 @@ def of_layers(question: Question, decide: Decide, say: Say) -> Decision:
     below = replace(question, dialect=without_layers(question.dialect))
     found = recorded(question) or _recorded_alike(question, below, decide)
     if found is None:
-        return replace(decide(below, say), question=question)
-    if say:
-        say(_told(found))
+        return replace(decide(below, note), question=question)
+    if note:
+        note(_found_text(found))
     if found.answer.startswith(REFUSED):
         by_value = found.answer != REFUSED
-        raise Refusal(f"{_spoken(found.layer)} refuses it, as recorded", by_value=by_value)
+        raise Refusal(f"{_source_text(found.layer)} refuses it, as recorded", by_value=by_value)
     decision = _with_answer(question, found, _decided(below, decide), decide)
-    if say:
+    if note:
         for cast in filter(None, (*decision.casts, decision.result_cast)):
-            say(f"Cast: {cast_text(cast)}.")
-        say(result_text(decision))
+            note(f"Cast: {cast_text(cast)}.")
+        note(result_text(decision))
     return decision
 
 
@@ -105,7 +105,9 @@ def check_had(question: Question) -> None:
     asked = [o.dtype for o in question.operands if not o.is_numpy]
     for each in filter(None, (*asked, question.out, question.named.dtype)):
         if each.name in lacks:
-            raise Refusal(f"{_spoken(question.dialect.evidence.layers[0])} has no dtype {each}")
+            raise Refusal(
+                f"{_source_text(question.dialect.evidence.layers[0])} has no dtype {each}"
+            )
 
 
 def recorded(question: Question) -> Found | None:
@@ -232,7 +234,7 @@ def _cells(layer: str, op: str) -> dict[Hashable, Found]:
     found: dict[Hashable, Found] = {}
     for cell in layer_cells(layer, op):
         if cell.answer:
-            asked = question_of_cell(cell.op, cell.form, cell.operands.split(";"), _ANY)
+            asked = cell_question(cell.op, cell.form, cell.operands.split(";"), _ANY)
             found[_key(asked)] = Found(layer, cell.answer, cell.below)
     return found
 
@@ -248,16 +250,16 @@ def _without_values(question: Question) -> Question:
     return replace(question, operands=shown)
 
 
-def _spoken(layer: str) -> str:
+def _source_text(layer: str) -> str:
     """What was recorded, in words, without how many ops were."""
     return layers()[layer].source.partition(" (")[0]
 
 
-def _told(found: Found) -> str:
+def _found_text(found: Found) -> str:
     """A sentence about a recorded answer, and that of the dialect below."""
     below = layers()[found.layer].below
     return (
-        f"Recorded from {_spoken(found.layer)}: {_answer_text(found.answer)}."
+        f"Recorded from {_source_text(found.layer)}: {_answer_text(found.answer)}."
         f" In {below}: {_answer_text(found.below)}."
     )
 

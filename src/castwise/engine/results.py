@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from castwise.engine.accepts import is_integer_power, scalar_hazard
-from castwise.engine.decision import Cast, Decision, Question, Say, cast_between, step_text
-from castwise.engine.operands import held_dtype, own_array, promotes, unpromoted
-from castwise.engine.plan import Plan, plan_of
-from castwise.engine.writes import refusal_of
+from castwise.engine.decision import Cast, Decision, Note, Question, cast_between, step_text
+from castwise.engine.operands import made_array, truncated_dtype, unpromoted
+from castwise.engine.plan import Plan, op_plan
+from castwise.engine.writes import assignment_refusal
 from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect
 from castwise.rules.rule import Composed
@@ -42,7 +42,7 @@ def composition(plan: Plan, operands: tuple[Operand, ...]) -> Composed | None:
 
 
 def composed_dtypes(
-    plan: Plan, composed: Composed, operands: tuple[Operand, ...], decide: Decide, say: Say
+    plan: Plan, composed: Composed, operands: tuple[Operand, ...], decide: Decide, note: Note
 ) -> Computed:
     """The highest dtype a step computes in, and the one it ends in; `decide` answers the steps."""
     if plan.arrays.zero_d_as_arrays:
@@ -57,23 +57,23 @@ def composed_dtypes(
         name, arguments = term
         if name == "cast":
             source, target = arguments
-            array = own_array(plan, evaluated(source))
-            if say:
-                say(f"{plan.op.name} casts {array} to {target}.")
+            array = made_array(plan, evaluated(source))
+            if note:
+                note(f"{plan.op.name} casts {array} to {target}.")
             return replace(array, dtype=dtype(str(target)), value=None)
         given = tuple([evaluated(argument) for argument in arguments])
         if name == "array":
-            return replace(own_array(plan, given[0]), role=Role.ARRAY, shape=None)
+            return replace(made_array(plan, given[0]), role=Role.ARRAY, shape=None)
         decision = decide(step_question(plan.dialect, name, given))
         computed.append(decision.compute)
         lacking.extend(decision.notes)
-        if say:
-            say(f"{plan.op.name} computes {step_text(decision)}.")
+        if note:
+            note(f"{plan.op.name} computes {step_text(decision)}.")
         shape = None if any(o.role is Role.ARRAY for o in given) else ()
         return array_operand(decision.result, shape, is_weak=decision.is_weak)
 
-    if say and composed.program in named:
-        say(f"{plan.op.name} returns {named[composed.program]} unchanged.")
+    if note and composed.program in named:
+        note(f"{plan.op.name} returns {named[composed.program]} unchanged.")
     final = evaluated(parse_program(composed.program))
     assert final.dtype is not None
     highest = max(computed, key=lambda d: (d.rank, d.bits), default=final.dtype)
@@ -142,11 +142,11 @@ def _is_of_kind(plan: Plan, operand: Operand, words: str) -> bool:
     return _is_among(kind, words) or str(operand.dtype) in words.split()
 
 
-def targets_of(
+def cast_targets(
     plan: Plan, operands: tuple[Operand, ...], compute: DType, is_own: bool
 ) -> list[DType]:
     """The dtype each operand is cast to."""
-    if not promotes(plan) and is_own:
+    if not plan.arrays.promotes and is_own:
         return [plan.converts.get(own, own) for own in unpromoted(plan, operands)]
     targets = [compute] * len(operands)
     is_apart = plan.joins.by == "exponent apart" and composition(plan, operands) is None
@@ -174,32 +174,32 @@ def _is_within(target: DType, value: Scalar) -> bool:
 # Explicit conversions: a cast to a named dtype, an array filled with a value.
 
 
-def converted(question: Question, say: Say) -> Decision:
+def converted(question: Question, note: Note) -> Decision:
     """The decision about `cast` or `fill`, in which nothing is promoted."""
     array, other = question.operands
     if array.dtype is None or array.role is Role.NUMPY_SCALAR:
         raise UsageError(f"the first operand of {question.op.name} must be an array, not {array}.")
     if question.op.name == "fill":
-        return _filled(question, array.dtype, other, say)
+        return _filled(question, array.dtype, other, note)
     if other.dtype is None or other.shape is not None:
         raise UsageError(f"cast takes a dtype, such as 'float32', not {other}.")
-    plan = plan_of(question.op, question.dialect, question.form)
-    target = held_dtype(plan, other.dtype)
+    plan = op_plan(question.op, question.dialect, question.form)
+    target = truncated_dtype(plan, other.dtype)
     if target not in plan.reach.bits:
         raise UsageError(f"{question.dialect.name} has no dtype {target}.")
-    if say:
-        say(f"The cast to {target} is explicit.")
-        say(f"The result is {target}.")
+    if note:
+        note(f"The cast to {target} is explicit.")
+        note(f"The result is {target}.")
     return Decision(question, target, target, (None, None))
 
 
-def _filled(question: Question, held: DType, value: Operand, say: Say) -> Decision:
+def _filled(question: Question, held: DType, value: Operand, note: Note) -> Decision:
     """The array keeps its dtype, and the value is converted as in `x[...] = value`."""
-    refusal = refusal_of(value, held, question.dialect, is_filling=True)
+    refusal = assignment_refusal(value, held, question.dialect, is_filling=True)
     if refusal:
         raise refusal
-    plan = plan_of(question.op, question.dialect, question.form)
-    if say:
-        say(f"Filling an array keeps its dtype, {held}.")
-        say(f"The result is {held}.")
+    plan = op_plan(question.op, question.dialect, question.form)
+    if note:
+        note(f"Filling an array keeps its dtype, {held}.")
+        note(f"The result is {held}.")
     return Decision(question, held, held, (None, cast_to(plan, value, held)))

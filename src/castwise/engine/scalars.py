@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from castwise.catalog.dialects import dialect_named
-from castwise.engine.decision import Refusal, Say
-from castwise.engine.operands import is_held, is_weakly_typed, number_dtypes, own_dtype
-from castwise.engine.plan import Plan, reach_of
+from castwise.engine.decision import Note, Refusal
+from castwise.engine.operands import is_weakly_typed, number_dtypes, own_dtype
+from castwise.engine.plan import Plan, dialect_reach
 from castwise.engine.refusals import is_beyond, no_common_dtype, way_out
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_named, strong_twin, weak_nodes
@@ -69,7 +69,7 @@ def check_mix(plan: Plan, dtypes: Iterable[DType]) -> None:
         raise Refusal(why, f"Cast one: x.astype('{common}').")
 
 
-def complex_of(plan: Plan, real: DType) -> DType:
+def matching_complex(plan: Plan, real: DType) -> DType:
     """The complex dtype a float dtype becomes.
 
     Raises Refusal where it reaches none.
@@ -85,17 +85,17 @@ def complex_of(plan: Plan, real: DType) -> DType:
 _NAMES = ("arrays", "0-d arrays", "Python scalars")
 
 
-def tiers(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def tiers(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What all operands reach together: an array's tier decides unless a lower tier has a higher
     kind (torch's ResultTypeState)."""
     groups: tuple[list[DType], list[DType], list[DType]] = ([], [], [])
     for operand in operands:
-        groups[tier_of(operand)].append(own_dtype(plan, operand))
+        groups[tier(operand)].append(own_dtype(plan, operand))
     arrays, zero_d, scalars = joined_tiers(plan, groups)
     common = _outranks(plan, arrays, _outranks(plan, zero_d, scalars))
     assert common is not None
-    if say:
-        tell_tiers(groups, (arrays, zero_d, scalars), common, say)
+    if note:
+        note_tiers(groups, (arrays, zero_d, scalars), common, note)
     return [plan.reach.masks[common]] * len(operands)
 
 
@@ -104,11 +104,11 @@ def joined_tiers(plan: Plan, groups: tuple[list[DType], ...]) -> list[DType | No
     return [join(plan, group) if group else None for group in groups]
 
 
-def last_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def last_adapts(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """As tiers, but a Python scalar at the end takes the others' dtype (torch's lerp weight)."""
     *others, last = operands
     if not last.is_scalar:
-        return tiers(plan, operands, say)
+        return tiers(plan, operands, note)
     common = join(plan, [own_dtype(plan, o) for o in others])
     if last.kind == "complex" and common.kind != "complex":
         raise Refusal(
@@ -117,7 +117,7 @@ def last_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
     return [plan.reach.masks[common]] * len(operands)
 
 
-def tier_of(operand: Operand) -> int:
+def tier(operand: Operand) -> int:
     """0 for an array, 1 for a 0-d one, 2 for a Python scalar."""
     return 2 if operand.is_scalar else int(operand.is_zero_d)
 
@@ -130,29 +130,29 @@ def _outranks(plan: Plan, higher: DType | None, lower: DType | None) -> DType | 
         return higher
     if lower.kind == "complex":
         # An array of floats keeps its width; integers take the complex dtype unchanged.
-        return complex_of(plan, higher) if higher.kind == "float" else lower
+        return matching_complex(plan, higher) if higher.kind == "float" else lower
     if higher.kind == "bool" or lower.kind == "float":
         return join(plan, (higher, lower))
     return higher
 
 
-def tell_tiers(
+def note_tiers(
     groups: tuple[list[DType], ...],
     by_tier: tuple[DType | None, ...],
     common: DType,
-    say: Callable[[str], None],
+    note: Callable[[str], None],
 ) -> None:
     """Says what each tier gives, and which one decides."""
-    is_said = False
+    is_noted = False
     for name, group, joined in zip(_NAMES, groups, by_tier, strict=True):
         given = list(dict.fromkeys(d.name for d in group))
         if len(given) > 1:
-            say(f"The {name}' {' and '.join(given)} promote to {joined}.")
-            is_said = True
+            note(f"The {name}' {' and '.join(given)} promote to {joined}.")
+            is_noted = True
     found = [(name, dtype) for name, dtype in zip(_NAMES, by_tier, strict=True) if dtype]
     if len(found) == 1:
-        if found[0][0] != _NAMES[0] and not is_said:
-            say(f"The {found[0][0]} give {common}.")
+        if found[0][0] != _NAMES[0] and not is_noted:
+            note(f"The {found[0][0]} give {common}.")
         return
     top, highest = found[0][1], max([dtype for _, dtype in found[1:]], key=lambda d: d.rank)
     listed = ", ".join(f"{name} {dtype}" for name, dtype in found)
@@ -160,13 +160,13 @@ def tell_tiers(
         why = "No lower tier has a higher kind, so the highest tier decides"
     else:
         why = f"The kind {highest.kind} outranks {top.kind} in any tier"
-    say(f"By tier: {listed}. {why}: {common}.")
+    note(f"By tier: {listed}. {why}: {common}.")
 
 
 # The policy of kinds: the highest kind decides, and within it the tiers do.
 
 
-def kinds_first(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def kinds_first(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What all operands reach together: the highest kind decides, and within it arrays come before
     0-d arrays, whose dtype is used unchanged. A Python scalar counts only where its kind is higher,
     and then as a 0-d array (MindSpore's implicit promotion of Mul)."""
@@ -176,17 +176,17 @@ def kinds_first(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
         if operand.is_scalar:
             scalars.append(operand)
         else:
-            groups[tier_of(operand)].append(own_dtype(plan, operand))
+            groups[tier(operand)].append(own_dtype(plan, operand))
     common = _of_highest_kind(plan, groups)
     for scalar in scalars:
         if common is None or KINDS.index(scalar.kind) > common.rank:
             groups[1].append(own_dtype(plan, scalar))
-        elif say:
-            say(f"{scalar} is weak: it takes the arrays' {common}.")
+        elif note:
+            note(f"{scalar} is weak: it takes the arrays' {common}.")
     common = _of_highest_kind(plan, groups)
     assert common is not None
-    if say:
-        tell_tiers(groups, tuple(joined_tiers(plan, groups)), common, say)
+    if note:
+        note_tiers(groups, tuple(joined_tiers(plan, groups)), common, note)
     return [plan.reach.masks[common]] * len(operands)
 
 
@@ -199,7 +199,7 @@ def _of_highest_kind(plan: Plan, groups: tuple[list[DType], ...]) -> DType | Non
 # The policy of weak scalars: a Python number takes the arrays' dtype if its kind is no higher.
 
 
-def weak(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def weak(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What each operand reaches: a Python number what the arrays do, or, of a higher kind, the
     dtype of that kind (NEP 50). A Python bool is an ordinary bool."""
     scalars = [o for o in operands if o.is_scalar and o.kind != "bool"]
@@ -210,9 +210,9 @@ def weak(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
         common = join(plan, strong) if strong else None
         adopted = adopted_dtype(plan, max(scalars, key=lambda o: KINDS.index(o.kind)), common)
         entered.append(adopted)
-        if say:
+        if note:
             for scalar in scalars:
-                say(adoption_text(scalar, common, adopted))
+                note(adoption_text(scalar, common, adopted))
     return [plan.reach.masks[d] for d in entered]
 
 
@@ -231,7 +231,7 @@ def adopted_dtype(plan: Plan, scalar: Operand, common: DType | None) -> DType:
         return counts[kind]
     if common.rank >= KINDS.index(kind):
         return common
-    return complex_of(plan, common) if common.kind == "float" else plan.python[kind]
+    return matching_complex(plan, common) if common.kind == "float" else plan.python[kind]
 
 
 def adoption_text(scalar: Operand, common: DType | None, adopted: DType) -> str:
@@ -248,7 +248,7 @@ def adoption_text(scalar: Operand, common: DType | None, adopted: DType) -> str:
 # The policy of the Array API standard: weak scalars, of no higher kind than the arrays.
 
 
-def within_kind(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def within_kind(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """As weak, but a scalar may not be of a higher kind than the arrays (the Array API standard);
     only a complex scalar with floating-point arrays may."""
     arrays = [o for o in operands if not o.is_scalar]
@@ -261,7 +261,7 @@ def within_kind(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
                 f"a Python {operand.kind} cannot be mixed with {common}",
                 "Make it an array of the dtype you want.",
             )
-    return weak(plan, operands, say)
+    return weak(plan, operands, note)
 
 
 def fits_kind(scalar: str, array: str) -> bool:
@@ -274,13 +274,13 @@ def fits_kind(scalar: str, array: str) -> bool:
 # The policy of RFC 431's SAFE and NONE: weak scalars that may not change the arrays' dtype.
 
 
-def fits_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def fits_arrays(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """As weak, but a scalar may not change the arrays' dtype, except an int with bool arrays
     (RFC 431's SAFE and NONE). A Python bool is a scalar like the others, and fits any dtype."""
     scalars = [o for o in operands if o.is_scalar or o.is_weak]
     strong = [own_dtype(plan, o) for o in operands if not (o.is_scalar or o.is_weak)]
     if not scalars or not strong:
-        return weak(plan, operands, say)
+        return weak(plan, operands, note)
     common = join(plan, strong)
     highest = max(scalars, key=lambda o: KINDS.index(o.kind))
     adopted = adopted_dtype(plan, highest, common)
@@ -289,9 +289,9 @@ def fits_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
             f"a Python {highest.kind} does not fit into {common}",
             _way_out(plan, common, scalars),
         )
-    if say:
+    if note:
         for scalar in scalars:
-            say(adoption_text(scalar, common, adopted))
+            note(adoption_text(scalar, common, adopted))
     return [plan.reach.masks[adopted]]
 
 
@@ -305,7 +305,7 @@ def _way_out(plan: Plan, common: DType, scalars: list[Operand]) -> str:
 # The policy of equals: a Python scalar is as strong as an array.
 
 
-def as_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def as_arrays(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What each operand's own dtype reaches: a Python scalar is as strong as an array."""
     dtypes = [own_dtype(plan, o) for o in operands]
     check_mix(plan, dtypes)
@@ -315,26 +315,26 @@ def as_arrays(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
 # The policies in which a 0-d array loosens the rules for arrays: any kinds mix with it.
 
 
-def zero_d_adapts(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def zero_d_adapts(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """As 0-d mixes, but with an array of its own kind a 0-d array takes the array's dtype."""
     arrays = [o.dtype for o in operands if o.role is Role.ARRAY and o.dtype]
     adapting = [
         o for o in operands if o.is_zero_d and o.dtype and _is_of_kind(plan, o.dtype, arrays)
     ]
-    if say:
+    if note:
         for operand in adapting:
-            say(f"{operand} takes the dtype of the array, which is of the same kind.")
-    return zero_d_mixes(plan, tuple([o for o in operands if o not in adapting]), say)
+            note(f"{operand} takes the dtype of the array, which is of the same kind.")
+    return zero_d_mixes(plan, tuple([o for o in operands if o not in adapting]), note)
 
 
-def zero_d_adapts_to_complex(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def zero_d_adapts_to_complex(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """As 0-d adapts, but a Python complex counts as an array, whose dtype a 0-d array takes."""
     has_complex = any(o.is_scalar and o.kind == "complex" for o in operands)
     own = plan.python["complex"]
     if not has_complex or not all(o.is_scalar or _joins(plan, o, own) for o in operands):
-        return zero_d_adapts(plan, operands, say)
-    if say:
-        say(f"A Python complex counts as an array of {own}, whose dtype the 0-d array takes.")
+        return zero_d_adapts(plan, operands, note)
+    if note:
+        note(f"A Python complex counts as an array of {own}, whose dtype the 0-d array takes.")
     return [plan.reach.masks[own]]
 
 
@@ -357,29 +357,29 @@ def _is_of_kind(plan: Plan, zero_d: DType, arrays: list[DType]) -> bool:
     )
 
 
-def zero_d_mixes(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def zero_d_mixes(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What each operand reaches: a 0-d array is as strong as an array, and any kinds mix with it;
     Python numbers are weak."""
     if any(o.is_scalar for o in operands):
         # A Python bool, which weak takes for a bool array, is of no higher kind than any array.
         numbers = [o for o in operands if not o.is_scalar or o.kind != "bool"]
-        return weak(plan, tuple(numbers) or operands, say)
-    return singles_mix(plan, operands, say)
+        return weak(plan, tuple(numbers) or operands, note)
+    return singles_mix(plan, operands, note)
 
 
-def singles_mix(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def singles_mix(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What each operand's own dtype reaches; any kinds mix with a 0-d array or a Python scalar."""
     if all(o.role is Role.ARRAY for o in operands):
-        return as_arrays(plan, operands, say)
-    if say and plan.joins.mixes is not None:
-        say("One of them is a 0-d array or a scalar, so any kinds mix.")
+        return as_arrays(plan, operands, note)
+    if note and plan.joins.mixes is not None:
+        note("One of them is a 0-d array or a scalar, so any kinds mix.")
     return [plan.reach.masks[own_dtype(plan, o)] for o in operands]
 
 
 # The policy of arrays only: 0-d arrays count only where there is no array.
 
 
-def arrays_alone(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def arrays_alone(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What all operands reach together: the join of the arrays, or of the 0-d arrays where there
     are none; a Python number of a higher kind replaces it (OneFlow's TensorProcessor)."""
     arrays = [o for o in operands if o.dtype and not o.is_zero_d]
@@ -387,30 +387,30 @@ def arrays_alone(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[in
     if not deciding:
         raise Refusal("at least one operand must be an array", "Make one an array.")
     common = join(plan, [own_dtype(plan, o) for o in deciding])
-    if say:
+    if note:
         for ignored in [o for o in operands if o.dtype and o not in deciding]:
-            say(f"{ignored} is 0-d and mixed with an array, so its dtype does not count.")
+            note(f"{ignored} is 0-d and mixed with an array, so its dtype does not count.")
     for scalar in [o for o in operands if o.is_scalar]:
-        common = _with_number(plan, scalar, common, say)
+        common = _with_number(plan, scalar, common, note)
     return [plan.reach.masks[common]] * len(operands)
 
 
-def _with_number(plan: Plan, scalar: Operand, common: DType, say: Say) -> DType:
+def _with_number(plan: Plan, scalar: Operand, common: DType, note: Note) -> DType:
     """The common dtype of the arrays' dtype and a Python number; a bool counts as an int."""
     kind = "int" if scalar.kind == "bool" else scalar.kind
-    counted = (number_dtypes(plan, [common]) or {}).get(kind, plan.python[kind])
-    found = counted if counted.rank > common.rank else common
-    if say and found is common:
-        say(f"{scalar} has no higher kind than {common}, so it takes that dtype.")
-    elif say:
-        say(f"{scalar} has a higher kind than {common}, so it counts as {found}.")
+    as_joined = (number_dtypes(plan, [common]) or {}).get(kind, plan.python[kind])
+    found = as_joined if as_joined.rank > common.rank else common
+    if note and found is common:
+        note(f"{scalar} has no higher kind than {common}, so it takes that dtype.")
+    elif note:
+        note(f"{scalar} has a higher kind than {common}, so it counts as {found}.")
     return found
 
 
 # The policy of weak nodes: weakly typed operands have their own nodes in the order.
 
 
-def as_nodes(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def as_nodes(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What each operand's node reaches: weakly typed operands, including Python numbers, have their
     own nodes (JAX's lattice)."""
     counts = number_dtypes(plan, [o.dtype for o in operands]) or {}
@@ -420,10 +420,10 @@ def as_nodes(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
     if keeps_width and all(n.is_weak for n in nodes) and any(n.bits == 0 for n in nodes):
         dtypes = [o.dtype or plan.python[o.kind] for o in operands]
         nodes = dtypes if plan.reach.common(plan.reach.masks[d] for d in dtypes) else nodes
-    if say:
+    if note:
         for operand, node in zip(operands, nodes, strict=True):
             if node.is_weak:
-                say(f"{operand} is weak: it counts as {node}, below the {node.kind} dtypes.")
+                note(f"{operand} is weak: it counts as {node}, below the {node.kind} dtypes.")
     if plan.dialect.joining.folds and len(nodes) > 2:
         nodes = [functools.reduce(lambda a, b: _joined(plan, a, b), nodes)]
     return [plan.reach.masks[node] for node in nodes]
@@ -457,7 +457,7 @@ def _node(plan: Plan, operand: Operand, counts: Mapping[str, DType]) -> DType:
 _CATEGORIES = {"bool": 1, "int": 2, "float": 3}
 
 
-def by_category(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def by_category(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What all operands reach together, once numbers and NumPy operands have their dtype."""
     dtypes = [o.dtype for o in operands if o.dtype and not o.is_numpy]
     guests = [o for o in operands if _is_guest(o)]
@@ -465,8 +465,8 @@ def by_category(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int
         target = category_dtype(plan, operands)
         for guest in guests:
             _check_cast(plan, guest, target)
-            if say:
-                say(f"{guest} becomes an array of {target}, the dtype of the highest category.")
+            if note:
+                note(f"{guest} becomes an array of {target}, the dtype of the highest category.")
         dtypes.append(target)
     return [plan.reach.masks[join(plan, dtypes)]] * len(operands)
 
@@ -497,7 +497,7 @@ def _highest(plan: Plan, operands: tuple[Operand, ...]) -> DType | None:
     numbers = [o.kind for o in operands if o.is_scalar and _CATEGORIES.get(o.kind, 0) > highest]
     if numbers:
         return plan.python[max(numbers, key=_CATEGORIES.__getitem__)]
-    reach = reach_of(_typing(plan))
+    reach = dialect_reach(_typing(plan))
     deciding = [d for d in arrays if highest and _category(plan, d) == highest]
     return reach.common([reach.masks[d] for d in deciding]) if deciding else None
 
@@ -546,7 +546,7 @@ _CANDIDATES = dtypes_named(
 )
 
 
-def by_room(plan: Plan, numbers: list[Operand], entered: list[DType], say: Say) -> list[int]:
+def by_room(plan: Plan, numbers: list[Operand], entered: list[DType], note: Note) -> list[int]:
     """What the numbers reach with arrays that entered with these dtypes. A number that the arrays'
     dtype holds reaches what the arrays do, and is left out."""
     common = join(plan, entered)
@@ -556,8 +556,8 @@ def by_room(plan: Plan, numbers: list[Operand], entered: list[DType], say: Say) 
         found = None if _takes(arrays, number) else _smallest(plan, number, common)
         if found:
             masks.append(plan.reach.masks[found])
-        if say:
-            say(f"{number} counts by value: {_reason(number, arrays, found)}.")
+        if note:
+            note(f"{number} counts by value: {_reason(number, arrays, found)}.")
     return masks
 
 
@@ -580,7 +580,7 @@ def _smallest(plan: Plan, number: Operand, common: DType) -> DType:
         for d in _CANDIDATES
         if d.kind == number.kind
         and d in plan.reach.bits
-        and is_held(plan, d)
+        and d not in plan.truncates
         and (d.kind == "int" or d.bits <= own.bits)
         and not is_beyond(number.value, d)
     ]
@@ -621,12 +621,16 @@ _UNSIGNED = [(dtype(f"uint{bits}"), dtype(f"int{bits}")) for bits in (8, 16, 32,
 _FLOAT16_LIMIT, _FLOAT32_LIMIT = 65000.0, 3.4e38
 
 
-def by_value(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def by_value(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What each operand reaches: a scalar or 0-d array what its value needs, unless the arrays have
     a lower kind; else what its dtype does (NumPy before 2.0)."""
     counts = number_dtypes(plan, [o.dtype for o in operands])
-    dtypes = [_counted(plan, o, counts) for o in operands]
-    if not _looks_at_values(operands, dtypes, say):
+    # A Python scalar may count as some dtype with a foreign one.
+    dtypes = [
+        counts[o.kind] if counts and o.is_scalar and o.kind in counts else own_dtype(plan, o)
+        for o in operands
+    ]
+    if not _looks_at_values(operands, dtypes, note):
         return [plan.reach.masks[d] for d in dtypes]
     has_signed = any(
         d.is_signed for o, d in zip(operands, dtypes, strict=True) if o.role is Role.ARRAY
@@ -638,17 +642,11 @@ def by_value(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
         if operand.role is Role.ARRAY or is_left:
             masks.append(plan.reach.masks[found])
         else:
-            masks.append(_of_value(plan, operand, found, has_signed, say))
+            masks.append(_of_value(plan, operand, found, has_signed, note))
     return masks
 
 
-def _counted(plan: Plan, operand: Operand, counts: Mapping[str, DType] | None) -> DType:
-    """The operand's dtype, or what a Python scalar counts as with a foreign dtype."""
-    counted = counts.get(operand.kind) if counts and operand.is_scalar else None
-    return counted or own_dtype(plan, operand)
-
-
-def _looks_at_values(operands: tuple[Operand, ...], dtypes: list[DType], say: Say) -> bool:
+def _looks_at_values(operands: tuple[Operand, ...], dtypes: list[DType], note: Note) -> bool:
     """Whether there are both arrays and scalars or 0-d arrays, and the arrays' category is at least
     as high."""
     arrays: list[int] = []
@@ -660,13 +658,13 @@ def _looks_at_values(operands: tuple[Operand, ...], dtypes: list[DType], say: Sa
         return False
     if arrays and max(arrays) >= max(singles):
         return True
-    if say:
+    if note:
         why = "a scalar has a higher kind" if arrays else "there is no array"
-        say(f"Values are ignored, since {why}.")
+        note(f"Values are ignored, since {why}.")
     return False
 
 
-def _of_value(plan: Plan, operand: Operand, found: DType, has_signed: bool, say: Say) -> int:
+def _of_value(plan: Plan, operand: Operand, found: DType, has_signed: bool, note: Note) -> int:
     """The mask of what a value needs."""
     value = 1 if operand.value is None else operand.value
     smallest, signed = smallest_dtype(found, value)
@@ -677,9 +675,9 @@ def _of_value(plan: Plan, operand: Operand, found: DType, has_signed: bool, say:
         mask |= plan.reach.masks[signed]  # 127 counts as both int8 and uint8
     elif signed and has_signed:
         smallest, mask = signed, plan.reach.masks[signed]
-    if say:
+    if note:
         room = "it is beyond" if is_beyond(value, smallest) else "it fits"
-        say(f"{operand} counts by value: {room} {smallest}.")
+        note(f"{operand} counts by value: {room} {smallest}.")
     return mask
 
 
@@ -731,19 +729,19 @@ def _smallest_int(value: int) -> tuple[DType, DType | None]:
 # The policy of conversion: Python numbers are converted to the arrays' dtype.
 
 
-def converted(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def converted(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What all operands reach together: the arrays decide, Python numbers are converted to their
     dtype. Where there is no array, the first number decides (TensorFlow)."""
     deciding = [o for o in operands if not o.is_scalar] or operands[:1]
     common = join(plan, [own_dtype(plan, o) for o in deciding])
-    if say:
+    if note:
         for operand in operands:
             if operand.is_scalar:
-                say(f"{operand} is converted to {common}.")
+                note(f"{operand} is converted to {common}.")
     return [plan.reach.masks[common]] * len(operands)
 
 
-POLICIES: dict[str, Callable[[Plan, tuple[Operand, ...], Say], list[int]]] = {
+POLICIES: dict[str, Callable[[Plan, tuple[Operand, ...], Note], list[int]]] = {
     "tiers": tiers,
     "kinds first": kinds_first,
     "last adapts": last_adapts,
@@ -763,17 +761,17 @@ POLICIES: dict[str, Callable[[Plan, tuple[Operand, ...], Say], list[int]]] = {
 }
 
 
-def reached(plan: Plan, operands: tuple[Operand, ...], say: Say) -> list[int]:
+def reached(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What the operands reach, by the dialect's policy and by what numbers and 0-d arrays count as
     before it sees them."""
     policy = POLICIES[plan.scalars]
     seen = tuple([_seen(plan, operand) for operand in operands])
     arrays = tuple([o for o in seen if not o.is_scalar])
     if plan.numbers.count_as != "values" or not arrays:
-        return policy(plan, seen, say)
-    masks = policy(plan, arrays, say)
+        return policy(plan, seen, note)
+    masks = policy(plan, arrays, note)
     numbers = [o for o in seen if o.is_scalar]
-    return masks + by_room(plan, numbers, [plan.reach.lowest(mask) for mask in masks], say)
+    return masks + by_room(plan, numbers, [plan.reach.lowest(mask) for mask in masks], note)
 
 
 def _seen(plan: Plan, operand: Operand) -> Operand:

@@ -146,7 +146,7 @@ def cleaned(text: str) -> str:
     return _CLUTTER.sub("", _ENDS.sub("\n", text).replace("\u00a0", " "))
 
 
-def frames_of(text: str) -> list[Frame]:
+def traceback_frames(text: str) -> list[Frame]:
     """The frames of a cleaned traceback, in its order."""
     lines = text.split("\n")
     frames: list[Frame] = []
@@ -221,10 +221,10 @@ def call_in(frames: list[Frame], data: Data, wanted: list[str], framework: str) 
 
 
 def _is_inside(frame: Frame, data: Data) -> bool:
-    return framework_of_file(frame.file, data) is not None
+    return file_framework(frame.file, data) is not None
 
 
-def framework_of_file(file: str, data: Data) -> str | None:
+def file_framework(file: str, data: Data) -> str | None:
     """The framework that a file is of."""
     found = re.search(r"[\\/](?:site|dist)-packages[\\/](\w+)[\\/]", file)
     return data["packages"].get(found[1]) if found else None
@@ -412,13 +412,13 @@ class Read:
 
     @property
     def question(self) -> str | None:
-        """The op with its operands, in notation; `?` stands for one that is not told."""
+        """The op with its operands, in notation; `?` stands for one that is not known."""
         return self._expression([operand or UNKNOWN for operand in self.operands])
 
     @property
     def nearest(self) -> str | None:
-        """A question that a dialect refuses for the same reason: operands that are not told have
-        the dtype that the op computes in. None where that is not told either."""
+        """A question that a dialect refuses for the same reason: operands that are not known have
+        the dtype that the op computes in. None where that is not known either."""
         operands = [operand or self.computed for operand in self.operands]
         return None if None in operands else self._expression([str(o) for o in operands])
 
@@ -463,7 +463,7 @@ def read_traceback(text: str) -> Read:
     """
     data = traceback_data()
     text = cleaned(text[-MOST:])
-    frames = frames_of(text)
+    frames = traceback_frames(text)
     found = _first_message(text, data)
     framework = _framework(found, frames, text, data)
     wanted = found.ops if found else []
@@ -473,7 +473,7 @@ def read_traceback(text: str) -> Read:
     operands, out = _operands(found, op, form, call, data)
     if op and len(operands) > data["ops"][op]["most"]:
         op = form = None  # the line of code has one op, and the message is about another
-    told = found.dtypes if found else {}
+    dtypes = found.dtypes if found else {}
     return Read(
         found.sentence if found else None,
         _dialect(found, framework, text, data),
@@ -481,8 +481,8 @@ def read_traceback(text: str) -> Read:
         form,
         operands,
         out,
-        told.get("computed") or told.get("result"),
-        told.get("dtype"),
+        dtypes.get("computed") or dtypes.get("result"),
+        dtypes.get("dtype"),
         found is None or found.pattern["in_order"] or (call is not None and any(call.numbers)),
         () if call else tuple(wanted[1:]),
     )
@@ -535,7 +535,7 @@ def _framework(found: _Found | None, frames: list[Frame], text: str, data: Data)
     whose message it is."""
     inside: list[str] = []
     for frame in reversed(frames):
-        framework = framework_of_file(frame.file, data)
+        framework = file_framework(frame.file, data)
         if framework is None:
             break
         inside.append(framework)
@@ -605,9 +605,10 @@ def _put_numbers(slots: list[str | None], numbers: tuple[str | None, ...], data:
     for place, number in enumerate(numbers[: len(slots)]):
         if number is None:
             continue
-        told = [q for q, slot in enumerate(slots) if _is_number(slot, data)]
-        if told and told[0] != place and told[0] < len(numbers) and numbers[told[0]] is None:
-            slots[told[0]], slots[place] = slots[place], slots[told[0]]
+        written = [q for q, slot in enumerate(slots) if _is_number(slot, data)]
+        other = written[0] if written else place
+        if other != place and other < len(numbers) and numbers[other] is None:
+            slots[other], slots[place] = slots[place], slots[other]
         if slots[place] not in data["dtypes"]:
             slots[place] = number
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from castwise.engine.decision import Question, Refusal, cast_between, cast_text
 from castwise.engine.operands import is_native
-from castwise.engine.plan import Plan, Reach, meaning, plan_of, reach_of
+from castwise.engine.plan import Plan, Reach, dialect_reach, meaning, op_plan
 from castwise.engine.refusals import HARMLESS, is_unconvertible
 from castwise.errors import PromotionError, ScalarRangeError
 from castwise.rules.dialect import Dialect
@@ -118,7 +118,7 @@ _RULES: dict[str, Callable[[Reach, DType, DType], bool]] = {
 # The form of an op: what `x += y` means in a dialect, and what is written into x.
 
 
-def form_of(question: Question) -> str:
+def deciding_form(question: Question) -> str:
     """The form whose rules decide: one of FORMS, or "rebinding" where `x += y` is `x = x + y`."""
     if question.inplace:
         return "inplace"
@@ -132,7 +132,7 @@ def is_the_operator(question: Question) -> bool:
     if question.form != "augmented":
         return False
     first, second = question.operands
-    plan = plan_of(question.op, question.dialect, "augmented")
+    plan = op_plan(question.op, question.dialect, "augmented")
     is_own = first.dtype is not None and (is_native(plan) or not first.is_numpy)
     if not is_own or first.role is Role.NUMPY_SCALAR:
         return True  # a number never changes, and NumPy's arrays follow the operator's rules
@@ -147,7 +147,7 @@ def rebinds(question: Question) -> bool:
         return False
     if is_the_operator(question):
         return not is_numpy_writing(question)
-    return binds_anew(plan_of(question.op, question.dialect, "augmented"))
+    return binds_anew(op_plan(question.op, question.dialect, "augmented"))
 
 
 def is_numpy_writing(question: Question) -> bool:
@@ -155,7 +155,7 @@ def is_numpy_writing(question: Question) -> bool:
     first = question.operands[0]
     if question.form != "augmented" or not first.is_numpy or first.role is Role.NUMPY_SCALAR:
         return False
-    return bool(plan_of(question.op, question.dialect, "rebinding").numpy.left_decider)
+    return bool(op_plan(question.op, question.dialect, "rebinding").numpy.left_decider)
 
 
 def is_written(question: Question) -> bool:
@@ -165,7 +165,7 @@ def is_written(question: Question) -> bool:
 
 def takes_result(question: Question) -> bool:
     """Whether the destination takes the result's dtype and shape, whatever its own were."""
-    plan = plan_of(question.op, question.dialect, form_of(question))
+    plan = op_plan(question.op, question.dialect, deciding_form(question))
     return takes_any(plan)
 
 
@@ -201,14 +201,14 @@ def check_assignment(
     """Raises PromotionError where the dialect does not cast the value to the array's dtype,
     ScalarRangeError where that dtype does not hold a number; `by_places`: an array in the index
     selects the elements one by one."""
-    refusal = refusal_of(value, target, dialect, is_filling=is_filling, by_places=by_places)
+    refusal = assignment_refusal(value, target, dialect, is_filling=is_filling, by_places=by_places)
     if refusal:
         kind = ScalarRangeError if refusal.by_value else PromotionError
         what = f"{target}[...] = {value} is not defined in {dialect.name}"
         raise kind(f"{what}: {refusal.why}. {refusal.fix}")
 
 
-def refusal_of(
+def assignment_refusal(
     value: Operand,
     target: DType,
     dialect: Dialect,
@@ -231,7 +231,7 @@ def refusal_of(
     )
 
 
-def dtype_of_whole(value: Operand, held: DType, dialect: Dialect) -> DType:
+def whole_dtype(value: Operand, held: DType, dialect: Dialect) -> DType:
     """The dtype an array has after x[...] = value: its own, or that of the value."""
     if dialect.assigns.whole != "takes the value's dtype":
         return held
@@ -250,7 +250,7 @@ def _objection(value: Operand, target: DType, dialect: Dialect, by_places: bool)
         return (
             OUTPUTS[dialect.assigns.values] if is_lower and dialect.assigns.values != "any" else ""
         )
-    if not can_become(reach_of(dialect), dialect.assigns.values, value.dtype, target):
+    if not can_become(dialect_reach(dialect), dialect.assigns.values, value.dtype, target):
         return OUTPUTS[dialect.assigns.values]
     cast = cast_between(value.dtype, target)
     rule = dialect.assigns.by_places

@@ -27,7 +27,7 @@ from castwise.arrays.kinds import Kind, interned
 from castwise.arrays.tensor import Tensor
 from castwise.arrays.variable import Variable, stand_in
 from castwise.catalog.dialects import defined, definition, dialect_named
-from castwise.engine.decide import steps_of
+from castwise.engine.decide import decision_steps
 from castwise.engine.decision import HAZARDS, Cast, Decision, Question
 from castwise.errors import UsageError, did_you_mean
 from castwise.graph.pictures import program_text
@@ -347,7 +347,7 @@ class _TableReader(Generic[P]):
             fields.get("weak", bool),
             notes,
             not notes,
-            steps_of,
+            decision_steps,
         )
 
     def _tensor(self, entry: Any) -> Tensor:

@@ -18,17 +18,17 @@ from typing import Any, BinaryIO, NamedTuple
 
 from castwise.catalog.dialects import nearest_named
 from castwise.comparing.table import Outcome, outcome_of
-from castwise.engine.ask import question_of
+from castwise.engine.ask import question_about
 from castwise.engine.decide import decide
 from castwise.engine.decision import HAZARDS, Cast, Decision, Question, Refusal
 from castwise.engine.explain import (
     Explained,
     Part,
     Taken,
-    of_question,
+    failing_part,
     part_head,
     part_steps,
-    place_of,
+    single_part,
 )
 from castwise.engine.tracebacks import UNKNOWN, Read
 from castwise.errors import (
@@ -112,13 +112,13 @@ def explained(asked: Question | Taken) -> Explanation:
 
     Raises UsageError if the question makes no sense.
     """
-    taken = of_question(asked) if isinstance(asked, Question) else asked
+    taken = single_part(asked) if isinstance(asked, Question) else asked
     return Explanation(taken, outcome_of(taken.last))
 
 
 def explained_decision(decision: Decision) -> Explanation:
     """The explanation of a decision; one that was saved or observed has no steps."""
-    return Explanation(of_question(decision.question), decision, decision.tell is not None)
+    return Explanation(single_part(decision.question), decision, decision.tell is not None)
 
 
 def decision_text(decision: Decision) -> str:
@@ -204,11 +204,11 @@ def _headline(explanation: Explanation, paint: Paint) -> str:
     taken, outcome = explanation.taken, explanation.outcome
     asked = f"{paint(taken.text, 'title')} in {taken.dialect.name}"
     if isinstance(outcome, PromotionError):
-        return f"{asked} is {paint('refused', 'refused')}{place_of(taken)}"
+        return f"{asked} is {paint('refused', 'refused')}{failing_part(taken)}"
     result = paint(f"{outcome.result}{'*' if outcome.is_weak else ''}", outcome.result.kind)
     if not outcome.has_kernel:
         fails = paint("fails to run", "refused")
-        return f"{asked} {fails}{place_of(taken)}: it promotes to {result}, then has no kernel"
+        return f"{asked} {fails}{failing_part(taken)}: it promotes to {result}, then has no kernel"
     return f"{asked} is {result}"
 
 
@@ -370,7 +370,7 @@ def _question(fields: dict[str, Any], dialect: str | None) -> Question:
         raise UsageError("an argument must be notation in a string, a number, a boolean or null.")
     if own_dialect is None and dialect is None:
         raise UsageError("no dialect: give the field 'dialect', or --dialect for all lines.")
-    return question_of(
+    return question_about(
         name,
         *[_operand(arg) for arg in args],
         dialect=dialect if own_dialect is None else own_dialect,
@@ -572,11 +572,11 @@ def _head(found: Explanation) -> str:
     taken, outcome = found.taken, found.outcome
     asked = f"<code>{escape(taken.text)}</code> in {escape(taken.dialect.name)}"
     if not isinstance(outcome, Decision):
-        return f'{asked} is <span class="refused">refused</span>{place_of(taken)}'
+        return f'{asked} is <span class="refused">refused</span>{failing_part(taken)}'
     shown = dtype_html(outcome.result, f"{outcome.result}{'*' * outcome.is_weak}")
     if outcome.has_kernel:
         return f"{asked} is {shown}"
-    fails = f'<span class="refused">fails to run</span>{place_of(taken)}'
+    fails = f'<span class="refused">fails to run</span>{failing_part(taken)}'
     return f"{asked} {fails}: it promotes to {shown}, then has no kernel"
 
 

@@ -609,7 +609,7 @@ def given_fields(rule: Rule) -> dict[str, Any]:
     return given
 
 
-def rule_of(given: dict[str, Any]) -> Rule:
+def _rule_giving(given: dict[str, Any]) -> Rule:
     """The rule that gives these fields, by the names of given_fields."""
     top: dict[str, Any] = {}
     parts: dict[str, dict[str, Any]] = {}
@@ -623,7 +623,9 @@ def rule_of(given: dict[str, Any]) -> Rule:
 
 def without(rule: Rule, *names: str) -> Rule:
     """A rule without some fields, by the names of given_fields."""
-    return rule_of({name: value for name, value in given_fields(rule).items() if name not in names})
+    return _rule_giving(
+        {name: value for name, value in given_fields(rule).items() if name not in names}
+    )
 
 
 def _given(part: Any) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from castwise.catalog.dialects import dialect_named
-from castwise.engine.decide import role_text, told
+from castwise.engine.decide import outcome_and_steps, role_text
 from castwise.engine.decision import HAZARDS, Cast, Decision, Question, cast_text, result_text
-from castwise.engine.plan import Plan, looks_at_values, plan_of
+from castwise.engine.plan import Plan, looks_at_values, op_plan
 from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect, rule_for
 from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_named, weak_nodes
@@ -106,7 +106,7 @@ class _OpRule(NamedTuple):
 
 def _rule_of(dialect: Dialect, op: Op, form: str) -> _OpRule:
     rule = rule_for(dialect, op, form)
-    plan = plan_of(op, dialect, form)
+    plan = op_plan(op, dialect, form)
     # The steps of a composition are other questions, which may name the op itself.
     name = op.name if rule.composes else ""
     others = {rule.borrows, plan.numpy.decider, plan.numpy.left_decider}
@@ -392,7 +392,7 @@ class Answers:
     ) -> tuple[Any, ...]:
         """The answer as the page reads it: steps, then what it decides on, if it does."""
         try:
-            found, steps = told(asked.question(self.dialect, operands))
+            found, steps = outcome_and_steps(asked.question(self.dialect, operands))
         except UsageError as error:
             return (self._sentence(templates.of(str(error))),)
         decision = found if isinstance(found, Decision) else None
@@ -496,7 +496,7 @@ def _probes(dialect: Dialect, asked: Iterable[Asked]) -> list[Asked]:
 
 def _value_rules(dialect: Dialect, asked: Asked) -> Hashable:
     """The rules of an op that may look at a value, and the dtypes that it is cast to."""
-    plans = [plan_of(asked.op, dialect, form) for form in forms_behind(asked.form)]
+    plans = [op_plan(asked.op, dialect, form) for form in forms_behind(asked.form)]
     return tuple([_value_rules_of(plan) for plan in plans])
 
 
@@ -714,7 +714,7 @@ def holds_class(dtype: DType, place: int) -> bool:
 
 def _role_rules(dialect: Dialect, asked: Asked) -> Hashable:
     """The rules of an op that may look at what an operand is, besides its dtype."""
-    plans = [plan_of(asked.op, dialect, form) for form in forms_behind(asked.form)]
+    plans = [op_plan(asked.op, dialect, form) for form in forms_behind(asked.form)]
     row = (asked.op.arity, asked.op.index, asked.op.shapes, asked.op.family == "layers")
     return asked.form, row, tuple([_role_rules_of(plan) for plan in plans])
 

@@ -23,7 +23,7 @@ from castwise.comparing.distances import Distances, distances
 from castwise.comparing.lattice import lattice
 from castwise.drawing import shade
 from castwise.engine.decision import HAZARDS
-from castwise.engine.plan import reach_of
+from castwise.engine.plan import dialect_reach
 from castwise.engine.tracebacks import traceback_data
 from castwise.errors import UsageError
 from castwise.report.explorer.questions import (
@@ -294,7 +294,7 @@ def _dialect(dialect: Dialect) -> dict[str, Any]:
 
 def reaches(dialect: Dialect) -> dict[str, list[str]]:
     """What each dtype and weak node of a dialect reaches, besides itself."""
-    reach = reach_of(dialect)
+    reach = dialect_reach(dialect)
     return {
         source.name: [t.name for t in reach.order if t is not source and reach.reaches(source, t)]
         for source in reach.order
