@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from castwise.arrays.counting import count_casts
     from castwise.arrays.tensor import Tensor, apply, asarray
     from castwise.arrays.variable import Variable
-    from castwise.auditing.enforce import audit, audited, enforce
+    from castwise.auditing.blocks import audit, audited, enforce
     from castwise.catalog.dialects import current, dialects, load_dialect, set_default, use
     from castwise.catalog.dialects import dialect_named as dialect
     from castwise.comparing.diff import diff
@@ -111,9 +111,9 @@ _NAMES = {
     "compile": "graph.compile.compile",
     "Graph": "graph.graph.Graph",
     "load_graph": "graph.graph.load_graph",
-    "audit": "auditing.enforce.audit",
-    "audited": "auditing.enforce.audited",
-    "enforce": "auditing.enforce.enforce",
+    "audit": "auditing.blocks.audit",
+    "audited": "auditing.blocks.audited",
+    "enforce": "auditing.blocks.enforce",
     "declare_op": "vocab.ops.declare_op",
     "Dialect": "rules.dialect.Dialect",
     "Rule": "rules.rule.Rule",

@@ -214,7 +214,7 @@ def test_a_default_dtype_is_a_change_unless_it_comes_from_a_file(tmp_path: Path)
     (change,) = port.changes
     assert (change.place.line, change.before, change.after) == (3, "float64", "float32")
     assert change.keep is not None
-    assert change.keep.does == "say dtype=torch.float64"
+    assert change.keep.does == "write dtype=torch.float64"
 
 
 @pytest.mark.parametrize("given", ['"int16"', "np.int16", "np.dtype('int16')"])

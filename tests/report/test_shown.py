@@ -14,7 +14,7 @@ import pytest
 from shown_program import scaled
 
 import castwise as cw
-from castwise.auditing.enforce import AuditLog
+from castwise.auditing.blocks import AuditLog
 from castwise.cli.main import main
 from castwise.comparing.distances import Distance, Distances
 from castwise.comparing.lattice import lattice

@@ -56,12 +56,12 @@ def join(place: str, loaded: Collection[str]) -> None:
 
 def _begin_checks(options: Options) -> None:
     # Imported here because most programs need no checks.
-    from castwise.auditing.enforce import Attempts, ProcessEnforcement
+    from castwise.auditing.blocks import Attempts, ProcessEnforcement
 
     if options.notes_attempts:
         scopes.enter_everywhere(Attempts())
     if options.enforce:
-        scopes.enter_everywhere(ProcessEnforcement.of(options.enforce))
+        scopes.enter_everywhere(ProcessEnforcement.from_options(options.enforce))
         scopes.enter_modes_everywhere()
 
 

@@ -1,5 +1,5 @@
 """Which findings count: those that are not expected, that neither a comment nor a baseline accepts,
-and that are large enough."""
+and that are large enough. And which of them make a run fail."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import tokenize
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from castwise.auditing.origins import Audit, DtypeOrigin, worst_first
 from castwise.auditing.records import DIFFERS, LOST, Finding, SourcePlace
@@ -79,18 +79,13 @@ def file_named_from(file: str, directory: Path) -> str:
     return whole if near.startswith("../") else near
 
 
-def baseline_of(findings: Iterable[Finding], directory: Path) -> Baseline:
-    """The baseline of these findings."""
+def write_baseline(findings: Iterable[Finding], file: Path) -> None:
+    """Writes findings to a baseline file."""
+    directory = file.absolute().parent
     places: dict[Known, set[SourcePlace]] = {}
     for finding in findings:
         places.setdefault(known_as(finding, directory), set()).add(finding.place)
-    return Baseline(directory, {key: len(found) for key, found in sorted(places.items())})
-
-
-def write_baseline(findings: Iterable[Finding], file: Path) -> None:
-    """Writes findings to a baseline file."""
-    known = baseline_of(findings, file.absolute().parent).known
-    entries = [{**key._asdict(), "places": count} for key, count in known.items()]
+    entries = [{**key._asdict(), "places": len(found)} for key, found in sorted(places.items())]
     text = json.dumps({"castwise_baseline": _FORMAT, "findings": entries}, indent=1)
     file.write_text(f"{text}\n", encoding="utf-8")
 
@@ -104,7 +99,11 @@ def read_baseline(file: Path) -> Baseline:
         data = json.loads(file.read_text(encoding="utf-8"))
         if data["castwise_baseline"] != _FORMAT:
             raise ValueError(f"format {data['castwise_baseline']}")
-        known = dict(_read_entry(entry) for entry in data["findings"])
+        known = {}
+        for entry in data["findings"]:
+            texts = (entry["file"], entry["code"], entry["op"])
+            finding = Known(*texts, tuple(entry["operands"]), entry["result"])
+            known[finding] = int(entry["places"])
     except FileNotFoundError:
         raise UsageError(
             f"there is no baseline {str(file)!r}: make it with --write-baseline {file}."
@@ -117,25 +116,20 @@ def read_baseline(file: Path) -> Baseline:
     return Baseline(file.absolute().parent, known)
 
 
-def _read_entry(entry: dict[str, Any]) -> tuple[Known, int]:
-    texts = (entry["file"], entry["code"], entry["op"])
-    return Known(*texts, tuple(entry["operands"]), entry["result"]), int(entry["places"])
-
-
 # Comments that accept findings: `# castwise: ignore` and `# castwise: ignore[widens]`.
 
 WORDS = (*HAZARDS, LOST, DIFFERS)  # what comments and options may name
 _COMMENT = re.compile(r"#\s*castwise:\s*ignore(?:\[([^\]]*)\])?")
 
 
-class Comment(NamedTuple):
+class _Comment(NamedTuple):
     """What one comment accepts."""
 
     hazards: frozenset[str]
     unknown: tuple[str, ...] = ()  # words in its brackets that are not hazards
 
 
-def hazards_left(
+def _hazards_left(
     finding: Finding, origin: SourcePlace, everywhere: Iterable[str] = ()
 ) -> tuple[str, ...] | None:
     """The hazards that no comment at a finding or its origin accepts, and that are not accepted
@@ -144,7 +138,7 @@ def hazards_left(
     A cast that widens to float64 is also not-on-device: accepting the first accepts the second.
     """
     accepted = set(everywhere)
-    comments = [*comments_at(finding.place), *comments_at(origin)]
+    comments = [*_comments_at(finding.place), *_comments_at(origin)]
     for comment in comments:
         accepted |= comment.hazards
     left = tuple(hazard for hazard in finding.hazards if hazard not in accepted)
@@ -155,18 +149,18 @@ def hazards_left(
     return left
 
 
-def accepts(word: str, place: SourcePlace) -> bool:
+def _accepts(word: str, place: SourcePlace) -> bool:
     """Whether a comment on the lines of a place accepts a hazard, or one of the other words."""
-    return any(word in comment.hazards for comment in comments_at(place))
+    return any(word in comment.hazards for comment in _comments_at(place))
 
 
-def comments_at(place: SourcePlace) -> list[Comment]:
+def _comments_at(place: SourcePlace) -> list[_Comment]:
     """The comments on the lines of a place."""
     found = _comments_in("".join(linecache.getlines(place.file)))
     return [found[n] for n in range(place.line, place.end_line + 1) if n in found]
 
 
-def remarks_on(file: str) -> Iterator[str]:
+def _remarks(file: str) -> Iterator[str]:
     """A remark on each comment in a file that names an unknown hazard."""
     for line, comment in _comments_in("".join(linecache.getlines(file))).items():
         for word in comment.unknown:
@@ -175,7 +169,7 @@ def remarks_on(file: str) -> Iterator[str]:
 
 
 @functools.lru_cache(maxsize=256)
-def _comments_in(source: str) -> dict[int, Comment]:
+def _comments_in(source: str) -> dict[int, _Comment]:
     """All comments for castwise in a source, by line."""
     if "castwise:" not in source:
         return {}
@@ -183,21 +177,24 @@ def _comments_in(source: str) -> dict[int, Comment]:
     try:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type == tokenize.COMMENT and (match := _COMMENT.match(token.string)):
-                found[token.start[0]] = _comment(match[1])
+                found[token.start[0]] = _parse_comment(match[1])
     except (tokenize.TokenError, SyntaxError):
         pass  # keep what was read so far
     return found
 
 
-def _comment(words: str | None) -> Comment:
+def _parse_comment(words: str | None) -> _Comment:
+    """What a comment with these words in its brackets accepts; None if it has no brackets."""
     if words is None:
-        return Comment(frozenset(WORDS))
+        return _Comment(frozenset(WORDS))
     named = [word.strip() for word in words.split(",") if word.strip()]
     known = frozenset(word for word in named if word in WORDS)
-    return Comment(known, tuple(word for word in named if word not in known))
+    return _Comment(known, tuple(word for word in named if word not in known))
 
 
-ANY = "any"
+# An audit without what is suppressed.
+
+ANY = "any"  # every hazard, and what has none
 
 
 def without_ignored(audit: Audit, hazards: Sequence[str] = ()) -> Audit:
@@ -205,17 +202,17 @@ def without_ignored(audit: Audit, hazards: Sequence[str] = ()) -> Audit:
     everywhere."""
 
     def kept(finding: Finding, origin: DtypeOrigin) -> Finding | None:
-        left = hazards_left(finding, origin.place, hazards)
+        left = _hazards_left(finding, origin.place, hazards)
         return None if left is None else replace(finding, hazards=left)
 
     files = {
         place.file for o in audit.origins for place in (o.place, *(f.place for f in o.findings))
     }
-    remarks = [remark for file in sorted(files) for remark in remarks_on(file)]
+    remarks = [remark for file in sorted(files) for remark in _remarks(file)]
     filtered = _filtered(audit, kept)
     if audit.losses:
         seen = () if LOST in hazards else audit.losses
-        left = tuple(loss for loss in seen if not accepts(LOST, loss.place))
+        left = tuple(loss for loss in seen if not _accepts(LOST, loss.place))
         filtered = replace(filtered, losses=left)
     filtered = _without_accepted_compilations(filtered, hazards)
     return replace(
@@ -231,7 +228,7 @@ def _without_accepted_compilations(audit: Audit, hazards: Sequence[str]) -> Audi
     if compared is None:
         return audit
     seen = () if DIFFERS in hazards else compared.findings
-    left = tuple(finding for finding in seen if not accepts(DIFFERS, finding.place))
+    left = tuple(finding for finding in seen if not _accepts(DIFFERS, finding.place))
     sections = replace(audit.sections, compared=replace(compared, findings=left))
     return replace(audit, sections=sections)
 
@@ -304,12 +301,15 @@ def hazards_named(
     return tuple(named)
 
 
+# What makes a run fail.
+
+
 def failing(audit: Audit, hazards: Sequence[str]) -> list[Finding]:
     """The findings that have one of these hazards. `any` counts those that are not expected."""
     return [
-        f
-        for f in audit.findings
-        if (ANY in hazards and not f.is_expected) or set(hazards) & set(f.hazards)
+        finding
+        for finding in audit.findings
+        if (ANY in hazards and not finding.is_expected) or set(hazards) & set(finding.hazards)
     ]
 
 

@@ -477,7 +477,7 @@ class OtherDialects(NamedTuple):
         """
         if not self.enforce:
             return None
-        from castwise.auditing.enforce import enforced_dialect
+        from castwise.auditing.blocks import enforced_dialect
 
         return enforced_dialect(self.enforce, self.differs, self.allow)
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
+from castwise.auditing.blocks import AuditLog, code_like, unobserved_as
 from castwise.auditing.calls import is_observed, observed_code, observed_file
-from castwise.auditing.enforce import AuditLog, code_like, unobserved_as
 from castwise.auditing.hooks import compilers
 from castwise.auditing.loading import CHECKED, prepare, register_sites
 from castwise.auditing.log import UNOBSERVED

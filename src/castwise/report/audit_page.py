@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from castwise.auditing.enforce import AuditLog
+from castwise.auditing.blocks import AuditLog
 from castwise.auditing.origins import Audit, DtypeOrigin
 from castwise.auditing.records import Finding, Fix, SourcePlace
 from castwise.auditing.source import changed_lines, lines_at, text_at
