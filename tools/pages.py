@@ -631,8 +631,8 @@ and for which it computes the values on this page. What has no kernel is compute
 (`bfloat16`, `int16`), functions of float64 are composed of others, sums and products of integers \
 wrap, and casts to small floats overflow as they should. Dtypes that onnxruntime has no arrays for \
 raise an error that names them: {has_no}. A determinant in float64 and nextafter in 8-bit floats \
-also raise an error. `castwise/graph/onnx/runtimes/` lists what the runtime lacks, and has the \
-script that finds it out.
+also raise an error. `src/castwise/graph/onnx/onnxruntime.py` lists what the runtime lacks, and \
+`tools/onnx_runtimes.py` finds it out.
 
 ## How values are kept
 

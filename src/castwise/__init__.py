@@ -51,8 +51,7 @@ if TYPE_CHECKING:
     )
     from castwise.frameworks.tensorflow import ImplicitPromotion
     from castwise.graph.compile import compile
-    from castwise.graph.graph import Graph, load_graph
-    from castwise.graph.trace import trace
+    from castwise.graph.graph import Graph, load_graph, trace
     from castwise.kernels.threads import get_threads, set_threads
     from castwise.rules.dialect import Dialect
     from castwise.rules.rule import Rule
@@ -107,7 +106,7 @@ _NAMES = {
     "count_casts": "arrays.counting.count_casts",
     "set_threads": "kernels.threads.set_threads",
     "get_threads": "kernels.threads.get_threads",
-    "trace": "graph.trace.trace",
+    "trace": "graph.graph.trace",
     "compile": "graph.compile.compile",
     "Graph": "graph.graph.Graph",
     "load_graph": "graph.graph.load_graph",

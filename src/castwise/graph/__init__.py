@@ -10,6 +10,6 @@ Each module imports only those listed above it:
     passes           fewer casts, another dialect, expanded kernels
     pictures         as text, DOT and SVG
     saving, onnx/    saved to a file, and exported as an ONNX model
-    graph            the public class, with all of these as methods
-    trace, compile   from a function to a graph
+    graph            the public class, with all of these as methods, and `trace`
+    compile          a function that runs as its graph
 """

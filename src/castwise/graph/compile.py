@@ -19,12 +19,11 @@ from castwise.arrays.calls import Arguments, TracedNumber, common_dialect
 from castwise.arrays.tensor import Tensor, asarray
 from castwise.arrays.variable import Variable
 from castwise.catalog.dialects import process_default, to_dialect
-from castwise.graph.graph import Graph
+from castwise.graph.graph import Graph, trace
 from castwise.graph.passes import simplify
 from castwise.graph.plan import Numbers, OtherNumbersError
 from castwise.graph.program import Node, Slot, filled, rebuilt, sequence_like
 from castwise.graph.run import Ready, is_as_traced
-from castwise.graph.trace import trace
 from castwise.rules.dialect import Dialect
 from castwise.vocab.operands import Operand, Scalar, array_operand, value_class
 

@@ -336,7 +336,7 @@ def redialect(program: P, dialect: str | Dialect) -> Redialect[P]:
         change, seen = _asked(node, question)
         there[node] = seen
         if change:
-            changes.setdefault(node if node.part is None else node.call, change)
+            changes.setdefault(node.call, change)
     return Redialect(program, chosen, tuple(changes.values()))
 
 
@@ -435,7 +435,7 @@ def _check_held(node: Node, dialect: Dialect) -> None:
 def _calls(program: Program) -> tuple[Call, ...]:
     """The questions a program asks its dialect, one for every op of the program."""
     asked = {
-        node if node.part is None else node.call: Call(
+        node.call: Call(
             node.decision, tuple([operand.shape for operand in node.operands]), node.shape
         )
         for node in program.nodes

@@ -106,9 +106,10 @@ class Node:
         return self.cast is not None
 
     @property
-    def call(self) -> tuple[object, ...]:
-        """A key that all results of one call share, and no other node has."""
-        return (self.op, self.inputs, id(self.options))
+    def call(self) -> object:
+        """A key that all results of one call share, and no other node has: the node itself if it
+        is the only result."""
+        return self if self.part is None else (self.op, self.inputs, id(self.options))
 
     @property
     def positional(self) -> tuple[Node, ...]:

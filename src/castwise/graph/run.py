@@ -198,11 +198,11 @@ class Ready:
         if plain is None:
             return direct
 
-        def of_plain(given: Sequence[Any]) -> Any:
+        def plain_only(given: Sequence[Any]) -> Any:
             is_plain = all([type(array) is plain for array in given[:count]])
             return direct(given) if is_plain else NotImplemented
 
-        return of_plain
+        return plain_only
 
     def run(self, tensors: Sequence[Tensor], numbers: Sequence[Scalar]) -> Any:
         """The program's results; it notifies watchers.

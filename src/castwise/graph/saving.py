@@ -67,7 +67,7 @@ def save_program(program: Program, path: str | PathLike[str]) -> None:
 
     Raises UsageError if something in the program cannot be saved.
     """
-    Path(path).write_text(_laid_out(_TableWriter().file_of(program)), "utf-8")
+    Path(path).write_text(_laid_out(_TableWriter().contents(program)), "utf-8")
 
 
 def _laid_out(file: Mapping[str, Any]) -> str:
@@ -110,10 +110,10 @@ class _TableWriter:
         self._decisions = _Table(self._decision)
         self._tensors = _Table(self._tensor)
         self._nodes = _Table(self._node)
-        self._calls: dict[tuple[object, ...], int] = {}
+        self._calls: dict[object, int] = {}
         self._declared: dict[str, dict[str, Any]] = {}
 
-    def file_of(self, program: Program) -> dict[str, Any]:
+    def contents(self, program: Program) -> dict[str, Any]:
         """The contents of the file."""
         for version in (program.traced, program):
             ends = version.nodes if version else ()
@@ -160,7 +160,9 @@ class _TableWriter:
 
     def _node(self, node: Node) -> dict[str, Any]:
         self._op(node.op)
-        origin = node.origin
+        origin, call = node.origin, None
+        if node.part is not None:
+            call = self._calls.setdefault(node.call, len(self._calls))
         entry = {
             "op": node.op,
             "inputs": self._places(node.inputs),
@@ -172,7 +174,7 @@ class _TableWriter:
             "cast": _cast(node.cast),
             "compute": node.compute and node.compute.name,
             "part": node.part,
-            "call": node.part if node.part is None else self._call(node),
+            "call": call,
             "decision": node.decision and self._decisions.place(node.decision),
             "operands": self._places(node.operands),
             "origin": origin and [origin.file, origin.line, origin.text],
@@ -180,9 +182,6 @@ class _TableWriter:
         # An empty field is left out, but 0 counts as a value.
         kept = {k: v for k, v in entry.items() if v or (v == 0 and v is not False)}
         return {**kept, "value": _to_json(node.value)} if node.op == CONSTANT else kept
-
-    def _call(self, node: Node) -> int:
-        return self._calls.setdefault(node.call, len(self._calls))
 
     def _decision(self, decision: Decision) -> dict[str, Any]:
         question = decision.question

@@ -431,10 +431,7 @@ _LINALG: dict[str, _Results] = {
     "linalg.solve": (("same",), _solve),
     "linalg.svd": (("same", "part", "same"), _svd),
     "linalg.svdvals": (("part",), lambda x: _svd(x)[1]),
-    "linalg.vector_norm": (
-        ("part",),
-        lambda x, *, axis=None, keepdims=False, ord=2: reduced(x, axis, keepdims),
-    ),
+    "linalg.vector_norm": (("part",), _vector_norm),
 }
 
 # Fourier transforms.
