@@ -12,7 +12,7 @@ import pytest
 import castwise as cw
 from castwise import array_api as xp
 from castwise.array_api import beyond
-from castwise.array_api.from_rows import functions_from_rows
+from castwise.array_api.beyond import functions_from_rows
 from castwise.vocab.dtypes import dtypes_named
 from castwise.vocab.ops import OPS
 

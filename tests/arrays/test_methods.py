@@ -13,7 +13,7 @@ import castwise as cw
 from castwise import array_api as xp
 from castwise.arrays.methods import Casts
 from loops import each
-from methods import FILE, text
+from methods import FILE, FUNCTIONS_FILE, functions_text, text
 
 # What depends on values, or asks for a device, has no place in a graph. No trace checks that cumsum
 # has an axis.
@@ -22,6 +22,8 @@ NOT_TRACED = re.compile(r"nonzero\(|cpu|to\(y|tolist|nbytes|is_|numel|ndim|dim\(
 
 def test_the_written_methods_are_those_of_the_tables() -> None:
     assert FILE.read_text(encoding="utf-8") == text(), "run `python tools/methods.py`"
+    written = FUNCTIONS_FILE.read_text(encoding="utf-8")
+    assert written == functions_text(), "run `python tools/methods.py`"
 
 
 def names(x: Any, y: Any) -> dict[str, Any]:

@@ -12,17 +12,13 @@ int64
 from castwise.array_api import fft as fft
 from castwise.array_api import linalg as linalg
 from castwise.array_api.beyond import *  # noqa: F403
+from castwise.array_api.beyond import functions_from_rows as _functions_from_rows
 from castwise.array_api.constants import *  # noqa: F403
 from castwise.array_api.creation import *  # noqa: F403
-from castwise.array_api.data_type_functions import *  # noqa: F403
-from castwise.array_api.data_types import *  # noqa: F403
 from castwise.array_api.elementwise import *  # noqa: F403
-from castwise.array_api.from_rows import functions_from_rows as _functions_from_rows
 from castwise.array_api.functions import *  # noqa: F403
-from castwise.array_api.inspection import __array_namespace_info__ as __array_namespace_info__
+from castwise.array_api.inspection import *  # noqa: F403
 from castwise.array_api.layers import *  # noqa: F403
-from castwise.array_api.logic import *  # noqa: F403
-from castwise.array_api.statistics import *  # noqa: F403
 from castwise.arrays.operators import VERSION
 
 __array_api_version__ = VERSION

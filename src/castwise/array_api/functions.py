@@ -1,4 +1,5 @@
-"""Functions that move, join, search, sort and compare elements."""
+"""The standard's functions whose signatures are their own: they move, join, sort and compare
+elements, or reduce them. The others are in `elementwise`."""
 
 from __future__ import annotations
 
@@ -6,10 +7,11 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Literal, NamedTuple
 
-from castwise.array_api.calls import Axes, Operand, Pairs, one, op
+from castwise.array_api.calls import Axes, Bound, Operand, Pairs, one, op, reduced
 from castwise.arrays.elements import (
     as_index,
     backend_result,
+    check_tensor,
     constants_together,
     differences,
     expanded,
@@ -25,15 +27,119 @@ from castwise.arrays.elements import (
 from castwise.arrays.tensor import Tensor
 from castwise.catalog.dialects import STANDARD
 from castwise.errors import UsageError
+from castwise.vocab.dtypes import DType
 
 __all__ = [
-    "all", "any", "argmax", "argmin", "argsort", "broadcast_arrays", "broadcast_shapes",
-    "broadcast_to", "concat", "count_nonzero", "diff", "expand_dims", "flip", "isin", "matmul",
-    "matrix_transpose", "meshgrid", "moveaxis", "nonzero", "permute_dims", "repeat", "reshape",
-    "roll", "searchsorted", "sort", "squeeze", "stack", "take", "take_along_axis", "tensordot",
-    "tile", "tril", "triu", "unique_all", "unique_counts", "unique_inverse", "unique_values",
-    "unstack", "vecdot", "where",
+    "argsort", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "clip", "concat",
+    "cumulative_prod", "cumulative_sum", "diff", "expand_dims", "flip", "isin", "matmul",
+    "matrix_transpose", "meshgrid", "moveaxis", "nonzero", "permute_dims", "prod", "repeat",
+    "reshape", "roll", "searchsorted", "sort", "squeeze", "stack", "std", "sum", "take",
+    "take_along_axis", "tensordot", "tile", "tril", "triu", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "unstack", "var", "vecdot", "where",
 ]  # fmt: skip
+
+# Computations.
+
+
+def clip(x: Tensor, /, min: Bound = None, max: Bound = None) -> Tensor:
+    """Each element, no smaller than one bound and no larger than the other."""
+    return op("clamp", check_tensor(x, "clip"), min, max)
+
+
+def where(condition: Tensor, x1: Operand, x2: Operand, /) -> Tensor:
+    """Elements of x1 where the condition holds, of x2 elsewhere."""
+    return op("where", condition, x1, x2)
+
+
+def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Tensor:
+    """Whether each element of x1 equals one of x2, or none if inverted."""
+    return one("isin", x1, x2, invert=invert)
+
+
+def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """The matrix product."""
+    return op("matmul", x1, x2)
+
+
+def tensordot(x1: Tensor, x2: Tensor, /, *, axes: Pairs = 2) -> Tensor:
+    """The sum of products over some dimensions of each."""
+    return op("tensordot", x1, x2, axes=axes)
+
+
+def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
+    """The sum of products over one dimension, the first operand conjugated."""
+    return op("vecdot", x1, x2, axis=axis)
+
+
+# Reductions, in the dialect's accumulator dtype or in the requested one.
+
+
+def sum(
+    x: Tensor, /, *, axis: Axes = None, dtype: DType | None = None, keepdims: bool = False
+) -> Tensor:
+    """The sum of the elements."""
+    return reduced("sum", x, dtype, axis=axis, keepdims=keepdims)
+
+
+def prod(
+    x: Tensor, /, *, axis: Axes = None, dtype: DType | None = None, keepdims: bool = False
+) -> Tensor:
+    """The product of the elements."""
+    return reduced("prod", x, dtype, axis=axis, keepdims=keepdims)
+
+
+def cumulative_sum(
+    x: Tensor,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DType | None = None,
+    include_initial: bool = False,
+) -> Tensor:
+    """The sum of all elements up to each."""
+    return reduced("cumsum", x, dtype, axis=axis, include_initial=include_initial)
+
+
+def cumulative_prod(
+    x: Tensor,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DType | None = None,
+    include_initial: bool = False,
+) -> Tensor:
+    """The product of all elements up to each."""
+    return reduced("cumprod", x, dtype, axis=axis, include_initial=include_initial)
+
+
+def std(
+    x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
+) -> Tensor:
+    """The standard deviation of the elements."""
+    return op("std", x, axis=axis, correction=correction, keepdims=keepdims)
+
+
+def var(
+    x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
+) -> Tensor:
+    """The variance of the elements."""
+    return op("var", x, axis=axis, correction=correction, keepdims=keepdims)
+
+
+def diff(
+    x: Tensor,
+    /,
+    *,
+    axis: int = -1,
+    n: int = 1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """The differences of neighbours, taken n times."""
+    return differences(x, axis, n, prepend, append, STANDARD)
+
+
+# Shapes.
 
 
 def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
@@ -53,6 +159,11 @@ def moveaxis(
     return moved("moveaxis", x, source, destination)
 
 
+def matrix_transpose(x: Tensor, /) -> Tensor:
+    """The transpose of each matrix in the last two dimensions."""
+    return moved("matrix_transpose", x)
+
+
 def expand_dims(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
     """The array with new dimensions of length 1, at the given positions in the result."""
     return expanded(x, axis)
@@ -61,11 +172,6 @@ def expand_dims(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
 def squeeze(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
     """The array without some dimensions of length 1."""
     return moved("squeeze", x, axis=axis)
-
-
-def matrix_transpose(x: Tensor, /) -> Tensor:
-    """The transpose of each matrix in the last two dimensions."""
-    return moved("matrix_transpose", x)
 
 
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
@@ -99,6 +205,42 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(found[::-1])
 
 
+def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
+    """A grid of coordinates: each vector along its own dimension, repeated along the others."""
+    if not arrays:
+        return ()
+    arrays = constants_together(*arrays)
+    found = backend_result("meshgrid", *arrays, indexing=indexing)
+    return tuple([with_array(x, array) for array, x in zip(found, arrays, strict=True)])
+
+
+# Parts joined, taken apart, repeated and shifted.
+
+
+def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
+    """Arrays joined along a dimension, or flattened first if axis is None."""
+    _check(arrays, "concat")
+    if axis is None:
+        return op("concat", *[reshape(x, (-1,)) for x in arrays], axis=0)
+    return op("concat", *arrays, axis=axis)
+
+
+def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
+    """Arrays joined along a new dimension."""
+    _check(arrays, "stack")
+    return op("stack", *arrays, axis=axis)
+
+
+def _check(arrays: Sequence[Tensor], name: str) -> None:
+    if not arrays:
+        raise UsageError(f"{name} takes at least one tensor.")
+
+
+def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
+    """The slices of an array along a dimension."""
+    return slices(x, axis)
+
+
 def flip(x: Tensor, /, *, axis: Axes = None) -> Tensor:
     """The elements in the opposite order."""
     return moved("flip", x, axis=axis)
@@ -119,20 +261,6 @@ def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
     return moved("tile", x, repetitions)
 
 
-def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
-    """The slices of an array along a dimension."""
-    return slices(x, axis)
-
-
-def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
-    """A grid of coordinates: each vector along its own dimension, repeated along the others."""
-    if not arrays:
-        return ()
-    arrays = constants_together(*arrays)
-    found = backend_result("meshgrid", *arrays, indexing=indexing)
-    return tuple([with_array(x, array) for array, x in zip(found, arrays, strict=True)])
-
-
 def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
     """The lower triangles of matrices, zeros elsewhere."""
     return moved("tril", x, k=k)
@@ -143,6 +271,9 @@ def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
     return moved("triu", x, k=k)
 
 
+# Elements picked, sorted and searched; indices and counts have the dialect's dtype for them.
+
+
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
     """The slices at the given indices of a dimension."""
     return picked("take", x, indices, axis)
@@ -151,6 +282,11 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     """The elements at the indices in another array, one per element of it."""
     return picked("take_along_axis", x, indices, axis)
+
+
+def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
+    """The indices of all nonzero elements, one array per dimension."""
+    return nonzero_indices(x)
 
 
 def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
@@ -165,9 +301,18 @@ def argsort(
     return sorting_indices(x, axis, descending, stable)
 
 
-def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
-    """The indices of all nonzero elements, one array per dimension."""
-    return nonzero_indices(x)
+def searchsorted(
+    x1: Tensor,
+    x2: Tensor | int | float,
+    /,
+    *,
+    side: Literal["left", "right"] = "left",
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """The positions where elements of x2 would be inserted into x1, which is sorted or has a
+    sorter.
+    """
+    return insertion_places(x1, x2, side, sorter, STANDARD)
 
 
 class UniqueAll(NamedTuple):
@@ -216,99 +361,3 @@ def unique_values(x: Tensor, /) -> Tensor:
 def _unique(name: str, x: Tensor) -> list[Tensor]:
     values, *places = backend_result(name, x)
     return [with_array(x, values), *[as_index(place, x) for place in places]]
-
-
-def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
-    """Arrays joined along a dimension, or flattened first if axis is None."""
-    _check(arrays, "concat")
-    if axis is None:
-        return op("concat", *[reshape(x, (-1,)) for x in arrays], axis=0)
-    return op("concat", *arrays, axis=axis)
-
-
-def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
-    """Arrays joined along a new dimension."""
-    _check(arrays, "stack")
-    return op("stack", *arrays, axis=axis)
-
-
-def _check(arrays: Sequence[Tensor], name: str) -> None:
-    if not arrays:
-        raise UsageError(f"{name} takes at least one tensor.")
-
-
-def searchsorted(
-    x1: Tensor,
-    x2: Tensor | int | float,
-    /,
-    *,
-    side: Literal["left", "right"] = "left",
-    sorter: Tensor | None = None,
-) -> Tensor:
-    """The positions where elements of x2 would be inserted into x1, which is sorted or has a
-    sorter.
-    """
-    return insertion_places(x1, x2, side, sorter, STANDARD)
-
-
-def diff(
-    x: Tensor,
-    /,
-    *,
-    axis: int = -1,
-    n: int = 1,
-    prepend: Tensor | None = None,
-    append: Tensor | None = None,
-) -> Tensor:
-    """The differences of neighbours, taken n times."""
-    return differences(x, axis, n, prepend, append, STANDARD)
-
-
-def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Tensor:
-    """Whether each element of x1 equals one of x2, or none if inverted."""
-    return one("isin", x1, x2, invert=invert)
-
-
-def all(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Whether all elements are true."""
-    return op("all", x, axis=axis, keepdims=keepdims)
-
-
-def any(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Whether at least one element is true."""
-    return op("any", x, axis=axis, keepdims=keepdims)
-
-
-def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The index of the largest element."""
-    return op("argmax", x, axis=axis, keepdims=keepdims)
-
-
-def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The index of the smallest element."""
-    return op("argmin", x, axis=axis, keepdims=keepdims)
-
-
-def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """How many elements are not zero."""
-    return op("count_nonzero", x, axis=axis, keepdims=keepdims)
-
-
-def where(condition: Tensor, x1: Operand, x2: Operand, /) -> Tensor:
-    """Elements of x1 where the condition holds, of x2 elsewhere."""
-    return op("where", condition, x1, x2)
-
-
-def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """The matrix product."""
-    return op("matmul", x1, x2)
-
-
-def tensordot(x1: Tensor, x2: Tensor, /, *, axes: Pairs = 2) -> Tensor:
-    """The sum of products over some dimensions of each."""
-    return op("tensordot", x1, x2, axes=axes)
-
-
-def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
-    """The sum of products over one dimension, the first operand conjugated."""
-    return op("vecdot", x1, x2, axis=axis)
