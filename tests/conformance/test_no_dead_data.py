@@ -10,11 +10,10 @@ import pytest
 import cells
 from castwise.catalog.dialects import dialect_named
 from castwise.conformance.recorder import Cell
-from castwise.engine.decide import decide
+from castwise.engine.decide import composition, decide
 from castwise.engine.decision import Question, Refusal
 from castwise.engine.plan import op_plan
 from castwise.engine.recorded import cell_question
-from castwise.engine.results import composition
 from castwise.engine.writes import rebinds
 from castwise.rules.dialect import Dialect, parse_edges
 from castwise.rules.rule import Joins, Rule, combined, given_fields, without

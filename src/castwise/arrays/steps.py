@@ -17,9 +17,9 @@ from castwise.arrays.functions import Function, function_for
 from castwise.arrays.substitutes import function_named
 from castwise.arrays.values import adapted
 from castwise.engine.ask import answer
+from castwise.engine.decide import Term, composition, parse_program, step_question
 from castwise.engine.decision import NOTHING, Decision, Question
 from castwise.engine.plan import keeps_exponent, op_plan
-from castwise.engine.results import Term, composition, parse_program, step_question
 from castwise.errors import UsageError
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import KINDS, DType, dtype

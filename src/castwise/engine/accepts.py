@@ -52,7 +52,7 @@ def check_exponent(plan: Plan, exponent: Operand) -> None:
         raise scalar_out_of_range(exponent, plan.exponent.fits)
 
 
-def check_power(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> None:
+def _check_power(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> None:
     """Raises Refusal where an integer power has a negative exponent, or a base that is treated the
     same."""
     if not plan.exponent.negative or compute.kind != "int":
@@ -69,21 +69,6 @@ def check_power(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> No
         why = "a negative Python int has no integer powers" if is_negative else ""
     if why:
         raise Refusal(why, "Make the base a float.", by_value=True)
-
-
-def looks_at_last(plan: Plan) -> bool:
-    """Whether only the exponent's value is checked."""
-    return plan.exponent.fits is not None
-
-
-def also_fits(plan: Plan, compute: DType) -> DType | None:
-    """The dtype that an exponent of integers must fit as well as the compute dtype."""
-    return plan.exponent.fits if compute.kind == "int" else None
-
-
-def is_free_power(plan: Plan, operands: tuple[Operand, ...]) -> bool:
-    """Whether the exponent is one integer, of any size."""
-    return plan.exponent.is_free and is_integer_power(plan, operands)
 
 
 _DIMENSIONS = {1: "one dimension", 2: "two dimensions"}
@@ -205,11 +190,12 @@ def check_values(
     plan: Plan, operands: tuple[Operand, ...], compute: DType, question: Question
 ) -> None:
     """Raises Refusal where the dialect refuses the op for the value of a scalar."""
-    checked = operands[-1:] if looks_at_last(plan) else operands
+    # Where the exponent must fit a dtype of its own, only its value is checked.
+    checked = operands[-1:] if plan.exponent.fits is not None else operands
     for operand in checked if compute in plan.range.looks_at else ():
         if operand.is_scalar and _is_out(plan, operand, operands, compute, question):
             raise scalar_out_of_range(operand, _holder(plan, operands, compute))
-    check_power(plan, operands, compute)
+    _check_power(plan, operands, compute)
     if question.alpha is not None:
         _check_alpha(question.alpha, compute)
 
@@ -277,8 +263,9 @@ def _is_out(
     if limit == "array dtype":
         return is_out_of_range(scalar, _holder(plan, operands, compute))
     if limit == "magnitude":
-        also = also_fits(plan, compute)
-        return any(is_unconvertible(scalar.value, d) for d in (compute, also) if d)
+        # An exponent of integers must also fit its own dtype.
+        holders = (compute, plan.exponent.fits if compute.kind == "int" else None)
+        return any(is_unconvertible(scalar.value, d) for d in holders if d)
     is_counted = number_dtypes(plan, [compute]) is not None
     is_looked_at = compute.kind == "int" or is_counted or beyond != "wraps"
     if limit in _HIGHEST and is_looked_at:
@@ -306,7 +293,7 @@ def _is_beyond_default_int(
     """Whether a Python int is refused because it is too wide for the dtype of Python ints."""
     value = scalar.value
     assert isinstance(value, int)
-    if is_free_power(plan, operands):
+    if plan.exponent.is_free and is_integer_power(plan, operands):
         return scalar is operands[0] and not -(2**63) <= value < 2**64
     is_held = plan.range.limit == "dtype or default int" and compute.kind == "int"
     own = plan.python["int"]

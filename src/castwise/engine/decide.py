@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 from castwise.catalog.dialects import dialect_named
 from castwise.engine.accepts import (
@@ -16,7 +19,9 @@ from castwise.engine.accepts import (
     check_operands,
     check_same_dtype,
     check_values,
+    is_integer_power,
     is_unpromoted_mix,
+    scalar_hazard,
     without,
 )
 from castwise.engine.arguments import (
@@ -49,6 +54,7 @@ from castwise.engine.operands import (
     given_back,
     is_native,
     is_weakly_typed,
+    made_array,
     made_arrays,
     makes_strong,
     native_operands,
@@ -61,15 +67,8 @@ from castwise.engine.operands import (
 from castwise.engine.plan import Plan, op_plan
 from castwise.engine.recorded import recorded_decision
 from castwise.engine.refusals import check_guards
-from castwise.engine.results import (
-    Computed,
-    cast_targets,
-    cast_to,
-    composed_dtypes,
-    composition,
-    converted,
-)
 from castwise.engine.writes import (
+    assignment_refusal,
     becomes_result,
     deciding_form,
     is_numpy_writing,
@@ -79,8 +78,12 @@ from castwise.engine.writes import (
     written_dtype,
 )
 from castwise.errors import UsageError
+from castwise.rules.dialect import Dialect
+from castwise.rules.rule import Composed
 from castwise.vocab.dtypes import DType, dtype, strong_twin, weak_nodes
-from castwise.vocab.operands import UNDEFINED, Operand
+from castwise.vocab.notation import parse_scalar
+from castwise.vocab.operands import UNDEFINED, Operand, Role, array_operand, scalar_operand
+from castwise.vocab.ops import op, op_of_symbol
 
 
 def decide(question: Question, note: Note = None) -> Decision:
@@ -105,7 +108,7 @@ def _by_rules(question: Question, note: Note) -> Decision:
     place = row.apart(question.operands)
     given = question.operands if place is None else without(question.operands, place)
     if row.family == "conversion":
-        return replace(converted(question, note), tell=decision_steps)
+        return replace(_explicit_conversion(question, note), tell=decision_steps)
     of_condition = None if place is None else check_apart(plan, question.operands[place], note)
     if note:
         for operand in given:
@@ -120,7 +123,7 @@ def _by_rules(question: Question, note: Note) -> Decision:
     if is_in_place or question.out:
         computed, result = _result_as_written(plan, question, operands, computed, note)
         is_weak = is_weak if takes_any(plan) else is_kept_weak
-    targets = cast_targets(plan, operands, compute, is_own)
+    targets = _cast_targets(plan, operands, compute, is_own)
     casts = _casts(plan, given, targets, place)
     result_cast = None if result is computed else cast_between(computed, result)
     notes = _notes(plan, question, found, of_condition)
@@ -145,95 +148,17 @@ def _with_layers(question: Question, note: Note) -> Decision:
     return decision
 
 
-def decision_steps(question: Question) -> list[str]:
-    """How a decision comes about, one sentence per step; the last one gives the result, or why
-    there is none."""
-    return outcome_and_steps(question)[1]
+# The dtypes that an op computes in and gives.
 
 
-def outcome_and_steps(question: Question) -> tuple[Decision | Refusal, list[str]]:
-    """The decision or the refusal, with the steps that led there."""
-    steps = list(filter(None, [question.because, unasked(question)]))
-    try:
-        decision = decide(question, steps.append)
-    except Refusal as refusal:
-        return refusal, [*steps, f"Refused: {refusal.why}.", *filter(None, [refusal.fix])]
-    return decision, [*steps[:-1], *decision.notes, steps[-1]]
+class Computed(NamedTuple):
+    """What an op computes in and gives, before anything is written anywhere."""
 
-
-def unasked(question: Question) -> str | None:
-    """A sentence where the framework was not asked about an op, or lacks it in a release, so that
-    nothing recorded says what it does."""
-    dialect, name = question.dialect, question.op.name
-    if name not in dialect.unrecorded:
-        return None
-    if name in dialect.evidence.lacks.split():
-        return f"{dialect.name} has no {name}: this follows from the rules of other releases."
-    return f"{dialect.framework} was not asked about {name}: this follows from its general rules."
-
-
-def _notes(
-    plan: Plan, question: Question, found: Computed, of_condition: str | None
-) -> tuple[str, ...]:
-    """What there is no kernel for: the compute dtype of its own rules, those of the steps that it
-    is composed of, or a condition's."""
-    if found.lacking is not None:
-        return (*found.lacking, *filter(None, (of_condition,)))
-    own_compute = found.compute if found.is_own else None
-    is_asked = own_compute is question.named.dtype and is_compute_asked(plan, question.named)
-    is_lacking = own_compute in plan.no_kernel or not (is_asked or own_compute in plan.computes)
-    of_compute = _no_kernel_note(plan, own_compute) if own_compute and is_lacking else None
-    return tuple(filter(None, (of_compute, of_condition)))
-
-
-def _note_result(decision: Decision, note: Callable[[str], None]) -> None:
-    symbol = decision.question.op.symbol
-    if rebinds(decision.question):
-        note(f"`x {symbol}= y` is `x = x {symbol} y`: the name is bound to a new array.")
-    note(result_text(decision))
-
-
-def _casts(
-    plan: Plan, given: tuple[Operand, ...], targets: list[DType], place: int | None
-) -> tuple[Cast | None, ...]:
-    """The cast of each operand; one that takes no part, or is undefined, gets none."""
-    found = iter(targets)
-    casts = [None if o is UNDEFINED else cast_to(plan, o, next(found)) for o in given]
-    return tuple(casts if place is None else [*casts[:place], None, *casts[place:]])
-
-
-def _result_as_written(
-    plan: Plan, question: Question, operands: tuple[Operand, ...], computed: DType, note: Note
-) -> tuple[DType, DType]:
-    """The dtype of the op's result, and the one it has once written in place or into out=."""
-    destination = _destination(plan, question, operands[0])
-    if is_unpromoted_mix(plan, operands):
-        if note:
-            note(f"Nothing is cast: the result takes the destination's dtype, {destination}.")
-        return destination, destination
-    if note and becomes_result(plan):
-        note(f"The array itself becomes the {computed} result.")
-    elif note and not rebinds(question):
-        note(f"The {computed} result must be written into {destination}.")
-    return computed, written_dtype(plan, computed, destination)
-
-
-def _destination(plan: Plan, question: Question, first: Operand) -> DType:
-    """The dtype of what the result is written into."""
-    if question.inplace and question.out:
-        raise UsageError("inplace and out= both say where the result is written: choose one.")
-    destination = question.out or first.dtype
-    if destination is None:
-        raise UsageError("a Python scalar cannot be changed in place.")
-    return truncated_dtype(plan, destination)
-
-
-def _stays_weak(plan: Plan, destination: Operand) -> bool:
-    """Whether a weak destination counts as strong during the op and stays weak afterwards."""
-    if takes_any(plan) or not stays_weak(plan, destination):
-        return False
-    check_known(plan, destination)
-    return True
+    compute: DType
+    result: DType
+    is_weak: bool = False
+    is_own: bool = True  # False: another dialect decided, and its framework computes
+    lacking: tuple[str, ...] | None = None  # what its steps have no kernel for; None: it has none
 
 
 def _dtypes(plan: Plan, question: Question, operands: tuple[Operand, ...], note: Note) -> Computed:
@@ -249,7 +174,7 @@ def _dtypes(plan: Plan, question: Question, operands: tuple[Operand, ...], note:
         for operand in operands:
             check_known(plan, operand)
         check_accepted(plan, operands)
-        return composed_dtypes(plan, composed, operands, decide, note)
+        return _composed_dtypes(plan, composed, operands, note)
     check_joins(plan, operands)
     if is_mixed:
         decider = numpy_decider(plan, operands)
@@ -356,6 +281,254 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, not
     return result
 
 
+# Ops that a framework composes of other ops, decided step by step.
+
+
+def composition(plan: Plan, operands: tuple[Operand, ...]) -> Composed | None:
+    """The first composition of the op that is meant for these operands."""
+    return next((c for c in plan.composes if _is_meant(plan, c, operands)), None)
+
+
+def _composed_dtypes(
+    plan: Plan, composed: Composed, operands: tuple[Operand, ...], note: Note
+) -> Computed:
+    """The highest dtype a step computes in, and the one it ends in."""
+    if plan.arrays.zero_d_as_arrays:
+        operands = tuple([array_operand(o.dtype) if o.dtype else o for o in operands])
+    named = dict(zip("xyz", operands, strict=False))
+    computed: list[DType] = []
+    lacking: list[str] = []
+
+    def evaluated(term: Term) -> Operand:
+        if isinstance(term, str):
+            return named[term] if term in named else scalar_operand(parse_scalar(term))
+        name, arguments = term
+        if name == "cast":
+            source, target = arguments
+            array = made_array(plan, evaluated(source))
+            if note:
+                note(f"{plan.op.name} casts {array} to {target}.")
+            return replace(array, dtype=dtype(str(target)), value=None)
+        given = tuple([evaluated(argument) for argument in arguments])
+        if name == "array":
+            return replace(made_array(plan, given[0]), role=Role.ARRAY, shape=None)
+        decision = decide(step_question(plan.dialect, name, given))
+        computed.append(decision.compute)
+        lacking.extend(decision.notes)
+        if note:
+            note(f"{plan.op.name} computes {step_text(decision)}.")
+        shape = None if any(o.role is Role.ARRAY for o in given) else ()
+        return array_operand(decision.result, shape, is_weak=decision.is_weak)
+
+    if note and composed.program in named:
+        note(f"{plan.op.name} returns {named[composed.program]} unchanged.")
+    final = evaluated(parse_program(composed.program))
+    assert final.dtype is not None
+    highest = max(computed, key=lambda d: (d.rank, d.bits), default=final.dtype)
+    return Computed(highest, final.dtype, final.is_weak, lacking=tuple(lacking[:1]))
+
+
+Term: TypeAlias = "str | tuple[str, tuple[Term, ...]]"  # an operand or number, or a call
+
+
+@functools.lru_cache(maxsize=256)
+def parse_program(text: str) -> Term:
+    """The calls of a composition's program.
+
+    >>> parse_program("sub(exp(x), mul(y, x))")
+    ('sub', (('exp', ('x',)), ('mul', ('y', 'x'))))
+    """
+    name, is_call, rest = text.strip().partition("(")
+    if not is_call:
+        return name
+    parts, depth = [""], 0
+    for char in rest[:-1]:
+        depth += (char == "(") - (char == ")")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return name, tuple([parse_program(part) for part in parts])
+
+
+def step_question(dialect: Dialect, name: str, given: tuple[Operand, ...]) -> Question:
+    """The question of a step: about an operator for a symbol, in place for a name with a `_`."""
+    if name.isidentifier():
+        return Question(op(name.rstrip("_")), given, dialect, inplace=name.endswith("_"))
+    return Question(op_of_symbol(name, len(given)), given, dialect, "operator")
+
+
+def _is_meant(plan: Plan, composed: Composed, operands: tuple[Operand, ...]) -> bool:
+    first, last = operands[0], operands[-1]
+    not_given = "xyz"[len(operands) :]
+    if not_given and re.search(rf"\b[{not_given}]\b", composed.program):
+        return False
+    if composed.count not in (None, len(operands)):
+        return False
+    if composed.rank is not None and any(o.rank != composed.rank for o in operands):
+        return False
+    if composed.exponents:
+        value = 1 if last.value is None else last.value  # an array's value, where not shown, is 1
+        if last.role is Role.ARRAY or value not in composed.exponents:
+            return False
+    if composed.second_kinds and not _is_of_kind(plan, operands[1], composed.second_kinds):
+        return False
+    return (
+        _is_of_kind(plan, first, composed.kinds)
+        and _is_among(first.role.name, composed.roles)
+        and _is_of_kind(plan, last, composed.exponent_kinds)
+        and _is_among(last.role.name, composed.exponent_roles)
+    )
+
+
+def _is_among(word: str, words: str) -> bool:
+    return not words or word in words.split()
+
+
+def _is_of_kind(plan: Plan, operand: Operand, words: str) -> bool:
+    kind = "foreign" if operand.dtype in plan.only_absorbed else operand.kind
+    return _is_among(kind, words) or str(operand.dtype) in words.split()
+
+
+# What is written in place, by `x += y` or into out=.
+
+
+def _result_as_written(
+    plan: Plan, question: Question, operands: tuple[Operand, ...], computed: DType, note: Note
+) -> tuple[DType, DType]:
+    """The dtype of the op's result, and the one it has once written in place or into out=."""
+    destination = _destination(plan, question, operands[0])
+    if is_unpromoted_mix(plan, operands):
+        if note:
+            note(f"Nothing is cast: the result takes the destination's dtype, {destination}.")
+        return destination, destination
+    if note and becomes_result(plan):
+        note(f"The array itself becomes the {computed} result.")
+    elif note and not rebinds(question):
+        note(f"The {computed} result must be written into {destination}.")
+    return computed, written_dtype(plan, computed, destination)
+
+
+def _destination(plan: Plan, question: Question, first: Operand) -> DType:
+    """The dtype of what the result is written into."""
+    if question.inplace and question.out:
+        raise UsageError("inplace and out= both say where the result is written: choose one.")
+    destination = question.out or first.dtype
+    if destination is None:
+        raise UsageError("a Python scalar cannot be changed in place.")
+    return truncated_dtype(plan, destination)
+
+
+def _stays_weak(plan: Plan, destination: Operand) -> bool:
+    """Whether a weak destination counts as strong during the op and stays weak afterwards."""
+    if takes_any(plan) or not stays_weak(plan, destination):
+        return False
+    check_known(plan, destination)
+    return True
+
+
+# The cast that each operand gets, once the dtype the op computes in is known.
+
+
+def _casts(
+    plan: Plan, given: tuple[Operand, ...], targets: list[DType], place: int | None
+) -> tuple[Cast | None, ...]:
+    """The cast of each operand; one that takes no part, or is undefined, gets none."""
+    found = iter(targets)
+    casts = [None if o is UNDEFINED else _cast_to(plan, o, next(found)) for o in given]
+    return tuple(casts if place is None else [*casts[:place], None, *casts[place:]])
+
+
+def _cast_targets(
+    plan: Plan, operands: tuple[Operand, ...], compute: DType, is_own: bool
+) -> list[DType]:
+    """The dtype each operand is cast to."""
+    if not plan.arrays.promotes and is_own:
+        return [plan.converts.get(own, own) for own in unpromoted(plan, operands)]
+    targets = [compute] * len(operands)
+    is_apart = plan.joins.by == "exponent apart" and composition(plan, operands) is None
+    if is_apart or is_integer_power(plan, operands):  # the exponent takes no part
+        targets[-1] = operands[-1].dtype or compute
+    return targets
+
+
+def _cast_to(plan: Plan, operand: Operand, target: DType) -> Cast | None:
+    """The cast of an operand from the dtype it was given with, or None where there is none."""
+    if operand.dtype is None:
+        hazard = scalar_hazard(plan, operand, target)
+        return Cast(None, target, (hazard,)) if hazard else None
+    cast, value = cast_between(operand.dtype, target), operand.value
+    if cast and value is not None:
+        is_in_range = all(target.min <= part <= target.max for part in (value.real, value.imag))
+        if is_in_range:
+            cast = replace(cast, hazards=tuple([h for h in cast.hazards if h != "loses-range"]))
+    return cast
+
+
+# Explicit conversions: a cast to a named dtype, an array filled with a value.
+
+
+def _explicit_conversion(question: Question, note: Note) -> Decision:
+    """The decision about `cast` or `fill`, in which nothing is promoted."""
+    array, other = question.operands
+    if array.dtype is None or array.role is Role.NUMPY_SCALAR:
+        raise UsageError(f"the first operand of {question.op.name} must be an array, not {array}.")
+    if question.op.name == "fill":
+        return _filled(question, array.dtype, other, note)
+    if other.dtype is None or other.shape is not None:
+        raise UsageError(f"cast takes a dtype, such as 'float32', not {other}.")
+    plan = op_plan(question.op, question.dialect, question.form)
+    target = truncated_dtype(plan, other.dtype)
+    if target not in plan.reach.bits:
+        raise UsageError(f"{question.dialect.name} has no dtype {target}.")
+    if note:
+        note(f"The cast to {target} is explicit.")
+        note(f"The result is {target}.")
+    return Decision(question, target, target, (None, None))
+
+
+def _filled(question: Question, held: DType, value: Operand, note: Note) -> Decision:
+    """The array keeps its dtype, and the value is converted as in `x[...] = value`."""
+    refusal = assignment_refusal(value, held, question.dialect, is_filling=True)
+    if refusal:
+        raise refusal
+    plan = op_plan(question.op, question.dialect, question.form)
+    if note:
+        note(f"Filling an array keeps its dtype, {held}.")
+        note(f"The result is {held}.")
+    return Decision(question, held, held, (None, _cast_to(plan, value, held)))
+
+
+# A decision in words.
+
+
+def decision_steps(question: Question) -> list[str]:
+    """How a decision comes about, one sentence per step; the last one gives the result, or why
+    there is none."""
+    return outcome_and_steps(question)[1]
+
+
+def outcome_and_steps(question: Question) -> tuple[Decision | Refusal, list[str]]:
+    """The decision or the refusal, with the steps that led there."""
+    steps = list(filter(None, [question.because, unasked(question)]))
+    try:
+        decision = decide(question, steps.append)
+    except Refusal as refusal:
+        return refusal, [*steps, f"Refused: {refusal.why}.", *filter(None, [refusal.fix])]
+    return decision, [*steps[:-1], *decision.notes, steps[-1]]
+
+
+def unasked(question: Question) -> str | None:
+    """A sentence where the framework was not asked about an op, or lacks it in a release, so that
+    nothing recorded says what it does."""
+    dialect, name = question.dialect, question.op.name
+    if name not in dialect.unrecorded:
+        return None
+    if name in dialect.evidence.lacks.split():
+        return f"{dialect.name} has no {name}: this follows from the rules of other releases."
+    return f"{dialect.framework} was not asked about {name}: this follows from its general rules."
+
+
 def role_text(operand: Operand) -> str:
     """What an operand is, in words."""
     if operand is UNDEFINED:
@@ -366,5 +539,26 @@ def role_text(operand: Operand) -> str:
     return f"{'an' if role[0] in 'aeiou' else 'a'} {role} of {operand.dtype}"
 
 
+def _notes(
+    plan: Plan, question: Question, found: Computed, of_condition: str | None
+) -> tuple[str, ...]:
+    """What there is no kernel for: the compute dtype of its own rules, those of the steps that it
+    is composed of, or a condition's."""
+    if found.lacking is not None:
+        return (*found.lacking, *filter(None, (of_condition,)))
+    own_compute = found.compute if found.is_own else None
+    is_asked = own_compute is question.named.dtype and is_compute_asked(plan, question.named)
+    is_lacking = own_compute in plan.no_kernel or not (is_asked or own_compute in plan.computes)
+    of_compute = _no_kernel_note(plan, own_compute) if own_compute and is_lacking else None
+    return tuple(filter(None, (of_compute, of_condition)))
+
+
 def _no_kernel_note(plan: Plan, compute: DType) -> str:
     return f"{plan.op.name} has no CPU kernel for {compute}: it promotes, then fails to run."
+
+
+def _note_result(decision: Decision, note: Callable[[str], None]) -> None:
+    symbol = decision.question.op.symbol
+    if rebinds(decision.question):
+        note(f"`x {symbol}= y` is `x = x {symbol} y`: the name is bound to a new array.")
+    note(result_text(decision))

@@ -299,6 +299,7 @@ def _number(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:g}"
 
 
-# How a decision reports its steps, where a caller wants them.
+# How a decision notes its steps, where a caller wants them, and how one asks for another.
 
 Note = Callable[[str], None] | None  # takes one sentence per step
+Decide = Callable[[Question, Note], Decision]

@@ -317,7 +317,7 @@ class _Asking:
 def _as_operand(decision: Decision, dialect: Dialect, options: dict[str, Any]) -> Operand:
     """The result of an op as an operand of the next. Its values are not known."""
     question = decision.question
-    given = [_shape(o) for o in question.operands if o is not UNDEFINED]
+    given = [() if o.is_scalar else o.shape for o in question.operands if o is not UNDEFINED]
     shape = given[0] if question.inplace else result_shape(question.op, given, options)
     is_numpy = dialect.framework != DEFAULT and question.dialect is not dialect
     if is_numpy and shape == ():
@@ -329,10 +329,6 @@ def _is_numpy_alone(operands: tuple[Operand, ...]) -> bool:
     """Whether NumPy itself computes with these operands, and no other framework sees them."""
     arrays = [operand for operand in operands if operand.dtype is not None]
     return bool(arrays) and all(operand.is_numpy for operand in arrays)
-
-
-def _shape(operand: Operand) -> tuple[int | str, ...] | None:
-    return () if operand.is_scalar else operand.shape
 
 
 class Explained(str):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from castwise.engine.accepts import check_exponent, is_integer_power
 from castwise.engine.decision import Note, Refusal
-from castwise.engine.operands import is_weakly_typed, own_dtype
+from castwise.engine.operands import is_in_range, is_weakly_typed, own_dtype
 from castwise.engine.plan import Plan
 from castwise.engine.refusals import conversion_out_of_range, no_common_dtype, not_computed
 from castwise.engine.scalars import (
@@ -293,7 +293,7 @@ def check_joins(plan: Plan, operands: tuple[Operand, ...]) -> None:
         is_typed = operand.role is Role.NUMPY_SCALAR and operand.dtype is not _FLOAT64
         if is_typed or (has_weak and (operand.is_scalar or operand.is_numpy)):
             own = plan.python["int"]
-            if operand.is_scalar and operand.kind == "int" and not _holds(own, operand):
+            if operand.is_scalar and operand.kind == "int" and not is_in_range(own, operand):
                 raise conversion_out_of_range(operand, own)
             masks = as_nodes(plan, (operand, targets[0]), None)
             join(plan, [plan.reach.lowest(mask) for mask in masks])
@@ -302,13 +302,8 @@ def check_joins(plan: Plan, operands: tuple[Operand, ...]) -> None:
 def _takes(limits: Conversion, scalar: Operand, target: DType) -> bool:
     """Whether an int is read as a number of the dtype, wrapped or not."""
     first = limits.every_int_fits
-    if first and not _holds(first, scalar):
+    if first and not is_in_range(first, scalar):
         return False
     if target not in limits.wide_ints:
-        return _holds(_INT64, scalar)
-    return _holds(target if target.kind == "int" else _FLOAT64, scalar)
-
-
-def _holds(target: DType, scalar: Operand) -> bool:
-    value = (scalar.value or 0).real
-    return target.min <= value <= target.max
+        return is_in_range(_INT64, scalar)
+    return is_in_range(target if target.kind == "int" else _FLOAT64, scalar)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from castwise.engine.accepts import must_fit_default_int
-from castwise.engine.decision import HAZARDS, Cast, Decision, Note, Question, Refusal
-from castwise.engine.operands import is_place, made_array, own_dtype
+from castwise.engine.decision import HAZARDS, Cast, Decide, Decision, Note, Question, Refusal
+from castwise.engine.operands import is_in_range, is_place, made_array, own_dtype
 from castwise.engine.plan import Plan, op_plan
 from castwise.engine.refusals import conversion_out_of_range
 from castwise.engine.scalars import join
@@ -67,9 +66,6 @@ def _check_ints(operand: Operand, target: DType, lowest: float, highest: float) 
 def not_cast(operand: Operand, target: DType) -> Refusal:
     """The refusal of a list that does not become an array of a dtype."""
     return Refusal(f"{operand} is not cast to {target}", "Make an array of it first.")
-
-
-Decide = Callable[[Question, Note], Decision]
 
 
 def has_lists(question: Question) -> bool:
@@ -213,7 +209,7 @@ def _check_ints_of_list(plan: Plan, operand: Operand) -> None:
     """Raises Refusal for a list with an int that the dtype of Python's ints does not hold."""
     own = plan.python["int"]
     for item in _of_each_class(operand):
-        if item.kind == "int" and not own.min <= (item.value or 0).real <= own.max:
+        if item.kind == "int" and not is_in_range(own, item):
             raise conversion_out_of_range(item, own)
 
 
@@ -265,8 +261,5 @@ def _of_both(first: Cast | None, second: Cast | None) -> Cast | None:
     """One cast with the hazards of two."""
     if first is None or second is None:
         return first or second
-    return replace(first, hazards=_ordered((*first.hazards, *second.hazards)))
-
-
-def _ordered(hazards: Iterable[str]) -> tuple[str, ...]:
-    return tuple([hazard for hazard in HAZARDS if hazard in set(hazards)])
+    found = {*first.hazards, *second.hazards}
+    return replace(first, hazards=tuple([hazard for hazard in HAZARDS if hazard in found]))

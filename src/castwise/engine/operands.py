@@ -164,14 +164,15 @@ def made_array(plan: Plan, operand: Operand, note: Note = None) -> Operand:
         return replace(operand, is_weak=False) if operand.is_weak else operand
     own = own_dtype(plan, operand)
     is_finite = operand.value is not None and cmath.isfinite(operand.value)
-    if operand.is_scalar and is_finite and not _holds(own, operand):
+    if operand.is_scalar and is_finite and not is_in_range(own, operand):
         raise conversion_out_of_range(operand, own)
     if note:
         note(f"{operand} first becomes an array of {own}.")
     return array_operand(own, () if operand.is_scalar else operand.shape)
 
 
-def _holds(target: DType, scalar: Operand) -> bool:
+def is_in_range(target: DType, scalar: Operand) -> bool:
+    """Whether the real part of a number lies in the range of a dtype."""
     value = (scalar.value or 0).real
     return target.min <= value <= target.max
 

@@ -13,6 +13,7 @@ from castwise.engine.accepts import is_out_of_range, overflows
 from castwise.engine.decision import (
     NOTHING,
     Cast,
+    Decide,
     Decision,
     Named,
     Note,
@@ -62,7 +63,6 @@ def _named(given: dict[str, str]) -> Named:
     return Named(**{name: readers.get(name, str)(text) for name, text in others})
 
 
-Decide = Callable[[Question, Note], Decision]
 # A number of each kind that every op was asked about: what is recorded of it holds for numbers
 # that the rules treat alike.
 _PLAIN = {"bool": True, "int": 1, "float": 1.5, "complex": 1 + 1j}
@@ -81,7 +81,7 @@ def recorded_decision(question: Question, decide: Decide, note: Note) -> Decisio
 
     Raises Refusal where what was recorded refuses, or does not have a dtype.
     """
-    check_had(question)
+    _check_had(question)
     below = replace(question, dialect=without_layers(question.dialect))
     found = recorded(question) or _recorded_alike(question, below, decide)
     if found is None:
@@ -99,7 +99,7 @@ def recorded_decision(question: Question, decide: Decide, note: Note) -> Decisio
     return decision
 
 
-def check_had(question: Question) -> None:
+def _check_had(question: Question) -> None:
     """Raises Refusal for a dtype that the rules have, and what was recorded has not."""
     lacks = question.dialect.evidence.lacks.split()
     asked = [o.dtype for o in question.operands if not o.is_numpy]
@@ -123,7 +123,7 @@ def recorded(question: Question) -> Found | None:
 
 def _recorded_alike(question: Question, below: Question, decide: Decide) -> Found | None:
     """What they have about plain numbers in the place of others that the rules treat alike."""
-    plain = tuple([_plain(operand) for operand in question.operands])
+    plain = tuple([scalar_operand(_PLAIN[o.kind]) if o.is_scalar else o for o in question.operands])
     if plain == question.operands:
         return None
     found = recorded(replace(question, operands=plain))
@@ -132,10 +132,6 @@ def _recorded_alike(question: Question, below: Question, decide: Decide) -> Foun
     one, other = (_decided(q, decide) for q in (below, replace(below, operands=plain)))
     is_alike = _outcome(one) == _outcome(other)
     return found if is_alike else None
-
-
-def _plain(operand: Operand) -> Operand:
-    return scalar_operand(_PLAIN[operand.kind]) if operand.is_scalar else operand
 
 
 def _outcome(decided: Decision | Refusal) -> object:

@@ -33,12 +33,8 @@ def _cast_to(plan: Plan, given: list[DType]) -> str:
     rank = max([d.rank for d in given])
     if all(d.rank < rank for d in computed):
         return not_computed(plan, given[-1]).fix
-    return way_out(arrays or [_strong(plan, d) for d in given], computed, rank)
-
-
-def _strong(plan: Plan, node: DType) -> DType:
-    """The strong dtype of a weak node."""
-    return strong_twin(node) or plan.python[node.kind]
+    strong = [strong_twin(node) or plan.python[node.kind] for node in given]
+    return way_out(arrays or strong, computed, rank)
 
 
 def not_computed(plan: Plan, found: DType) -> Refusal:

@@ -1,6 +1,7 @@
 """The named policies for scalars and 0-d arrays; which one a dialect uses is in its record.
 
-A policy returns masks (see reach.py): what each operand reaches, given its role and the others.
+A policy returns masks, as Reach in plan.py has them: what each operand reaches, given its role and
+the others.
 """
 
 from __future__ import annotations
@@ -523,16 +524,14 @@ def _check_cast(plan: Plan, guest: Operand, target: DType) -> None:
         return
     if guest.kind == "complex" and target.kind != "bool":
         raise Refusal(f"{guest} cannot be converted to {target}", "Make it an array.")
-    if target.kind != "float" and not _fits_int64(guest.value):
+    value = guest.value
+    is_too_wide = isinstance(value, int) and not -(2**63) <= value < 2**63
+    if target.kind != "float" and is_too_wide:
         raise Refusal(
             f"no integer dtype holds {scalar_text(guest.value)}",
             "Write it as a float.",
             by_value=True,
         )
-
-
-def _fits_int64(value: Scalar | None) -> bool:
-    return not isinstance(value, int) or -(2**63) <= value < 2**63
 
 
 # Python numbers that count by their value: where the arrays' dtype cannot hold one, a dtype that

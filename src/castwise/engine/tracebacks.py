@@ -208,7 +208,8 @@ def call_in(frames: list[Frame], data: Data, wanted: list[str], framework: str) 
     """
     # From Python 3.11 on a line without marks failed as a whole.
     has_marks = any(frame.marks for frame in frames)
-    start = next((i for i in reversed(range(len(frames))) if not _is_inside(frames[i], data)), 0)
+    outside = [i for i, frame in enumerate(frames) if file_framework(frame.file, data) is None]
+    start = outside[-1] if outside else 0
     for frame in frames[start:]:
         calls = _calls_of(frame, data, framework, has_marks)
         if frame is frames[-1]:  # a function written in Python would have a frame of its own
@@ -218,10 +219,6 @@ def call_in(frames: list[Frame], data: Data, wanted: list[str], framework: str) 
             # Where it is one of several, what stands beside it may be part of another.
             return fitting[0] if len(calls) == 1 else Call(fitting[0].op, fitting[0].form)
     return None
-
-
-def _is_inside(frame: Frame, data: Data) -> bool:
-    return file_framework(frame.file, data) is not None
 
 
 def file_framework(file: str, data: Data) -> str | None:

@@ -27,11 +27,6 @@ def becomes_result(plan: Plan) -> bool:
     return plan.writes.into == "becomes"
 
 
-def binds_anew(plan: Plan) -> bool:
-    """Whether nothing is written, and the name is bound to the result."""
-    return plan.writes.into == "rebinds"
-
-
 def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
     """The dtype the destination has afterwards.
 
@@ -147,7 +142,7 @@ def rebinds(question: Question) -> bool:
         return False
     if is_the_operator(question):
         return not is_numpy_writing(question)
-    return binds_anew(op_plan(question.op, question.dialect, "augmented"))
+    return op_plan(question.op, question.dialect, "augmented").writes.into == "rebinds"
 
 
 def is_numpy_writing(question: Question) -> bool:

@@ -250,26 +250,22 @@ def unrecorded_ops(framework: str) -> tuple[str, ...]:
 
     Empty for a framework that was never recorded, such as a custom one.
     """
-    own = {op for name, ops in recorded_cells().items() if _root(name) == framework for op in ops}
+    own: set[str] = set()
+    for dialect, counts in recorded_cells().items():
+        if re.split("[:@]", dialect)[0] == framework:
+            own.update(counts)
     return tuple([op for op in OPS if op not in own]) if own else ()
-
-
-def _root(dialect: str) -> str:
-    """The framework in a dialect's name."""
-    return dialect.partition(":")[0].partition("@")[0]
 
 
 @functools.cache
 def recorded_cells() -> dict[str, dict[str, int]]:
     """How many cells each dialect has of each op."""
-    lines = RECORDED_CELLS.read_text(encoding="utf-8").splitlines()
-    rows = [line.partition("\t") for line in lines]
-    return {dialect: dict(map(_counted, counts.split())) for dialect, _, counts in rows}
-
-
-def _counted(word: str) -> tuple[str, int]:
-    op, _, count = word.partition(":")
-    return op, int(count)
+    found: dict[str, dict[str, int]] = {}
+    for line in RECORDED_CELLS.read_text(encoding="utf-8").splitlines():
+        dialect, _, counts = line.partition("\t")
+        words = [word.partition(":") for word in counts.split()]
+        found[dialect] = {op: int(count) for op, _, count in words}
+    return found
 
 
 # Dialects with the same content are one object, however often and wherever they are made.
@@ -386,12 +382,15 @@ def _cap_float(dialect: DialectData, bits: Any) -> Changes:
 def _default_float(dialect: DialectData, name: Any) -> Changes:
     """The dtype of a Python float; a Python complex follows it."""
     part = dtype(name)
-    twin = _complex_of(dialect, part)
+    twins = [d for d in dialect.dtypes if d.kind == "complex" and d.part.holds(part)]
     if part.kind != "float":
         raise UsageError(f"default_float must be a float dtype, not {part}.")
     if part not in dialect.dtypes:
         raise UsageError(f"{dialect.name} has no default float {part}.")
-    return _numbers(dialect, {"float": part.name, **({"complex": twin.name} if twin else {})})
+    numbers = {"float": part.name}
+    if twins:
+        numbers["complex"] = twins[0].name
+    return _numbers(dialect, numbers)
 
 
 def _default_int(dialect: DialectData, name: Any) -> Changes:
@@ -411,11 +410,6 @@ def _numbers(dialect: DialectData, numbers: dict[str, str]) -> Changes:
     if given:
         general = combined(general, Rule(numbers=Numbers(dtypes={**given, **numbers})))
     return {"python": {**dialect.python, **numbers}, "ops": {**dialect.ops, "*": general}}
-
-
-def _complex_of(dialect: DialectData, part: DType) -> DType | None:
-    twins = [d for d in dialect.dtypes if d.kind == "complex" and d.part.holds(part)]
-    return twins[0] if twins else None
 
 
 def _scalars(dialect: DialectData, policy: Any) -> Changes:
