@@ -82,7 +82,7 @@ def nearest_named(name: str) -> Nearest:
     if not of_mode or head.endswith("@"):
         raise UsageError(f"unknown dialect {name[:80]!r}.{_hint(base, known)}")
     newest = next((d for d in of_mode if d.naming.is_newest), of_mode[0])
-    nearest = nearest_version(of_mode, base, version) if version else Nearest(newest)
+    nearest = _nearest_version(of_mode, base, version) if version else Nearest(newest)
     if not options:
         return nearest
     return nearest._replace(dialect=nearest.dialect.vary(**options))
@@ -205,7 +205,7 @@ _RELEASE = re.compile(
 )
 
 
-def nearest_version(known: Sequence[Dialect], asked: str, version: str) -> Nearest:
+def _nearest_version(known: Sequence[Dialect], asked: str, version: str) -> Nearest:
     """The dialect among those of one framework and mode that is recorded from a version, or from
     the nearest one. `asked` is what messages call it: "torch@2.14".
 

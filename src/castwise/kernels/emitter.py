@@ -1,4 +1,4 @@
-"""Emitter: it takes the place of a backend, and writes steps where a backend computes.
+"""Writes the steps of a program, in the place of a backend, which would compute.
 
 castwise's own code for value rules runs on it unchanged, so no rule is written twice.
 """
@@ -245,7 +245,7 @@ def _was_integer(value: Value) -> bool:
     return value.cast_from is not None and value.cast_from.kind != "float"
 
 
-class Careful(Emitter):
+class _FlushingEmitter(Emitter):
     """An emitter that flushes each subnormal float, if a dialect does."""
 
     def flushed(self, array: Value) -> Value:
@@ -261,7 +261,7 @@ class Careful(Emitter):
         return found.standing_for(dtype) if dtype not in COMPUTED else step(BITS, dtype, found)
 
 
-class Hopeful(Emitter):
+class _AlarmingEmitter(Emitter):
     """An emitter that sounds the alarm where it finds a subnormal float, if a dialect flushes them.
     That takes fewer steps than flushing, and there hardly ever is one."""
 
@@ -284,7 +284,7 @@ class Hopeful(Emitter):
         return sound
 
 
-class ByProcessor(Emitter):
+class _ProcessorEmitter(Emitter):
     """An emitter that leaves it to the processor to take subnormal floats for zeros, if a dialect
     does. It costs nothing, and is right for ops whose operands and results are all flushed."""
 
@@ -329,5 +329,5 @@ def _wrapped(value: int | float, dtype: DType) -> int:
 def emitters_with(traits: Traits) -> tuple[Emitter, ...]:
     """The emitters for a processor and a library, one object each, in the order in which their
     programs are tried."""
-    first = (ByProcessor(traits),) if traits.flushes else ()
-    return (*first, Hopeful(traits), Careful(traits))
+    first = (_ProcessorEmitter(traits),) if traits.flushes else ()
+    return (*first, _AlarmingEmitter(traits), _FlushingEmitter(traits))

@@ -36,6 +36,13 @@ from castwise.vocab.dtypes import DType
 
 _FLOATS = {32: "float", 64: "double"}
 _BY_SIGN = {"idiv": "div", "irem": "rem"}
+# The instructions of a step; {last} is the result of the one before.
+_INSTRUCTIONS = {
+    SELECT: ["select i1 {0}, {type} {1}, {type} {2}"],
+    WIDEN: ["bitcast i16 {0} to half", "fpext half {last} to {type}"],
+    NARROW: ["fptrunc {source} {0} to half", "bitcast half {last} to i16"],
+    "fneg": ["fneg {type} {0}"],
+}
 _UNARY = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "roundeven",
           "fabs": "fabs"}  # fmt: skip
 
@@ -81,7 +88,7 @@ def _stored_type(dtype: DType) -> str:
 
 def instruction(text: Text, step: Step, sources: Sequence[DType], given: Sequence[str]) -> str:
     """Adds a step with arguments of these dtypes and names, and gives the name of its result."""
-    dtype, does = step.dtype, step.does
+    dtype, does, kind = step.dtype, step.does, value_type(step.dtype)
     if does == CONSTANT:
         if dtype.kind != "float":
             return str(int(step.number))
@@ -91,10 +98,14 @@ def instruction(text: Text, step: Step, sources: Sequence[DType], given: Sequenc
         return _compared(text, does, sources[0], given)
     if does in _OTHERS:
         return _OTHERS[does](text, dtype, sources, given)
+    if does in _INSTRUCTIONS:
+        last, source = "", value_type(sources[0])
+        for template in _INSTRUCTIONS[does]:
+            last = text.add(template.format(*given, last=last, source=source, type=kind))
+        return last
     if does in _UNARY:
-        kind = value_type(dtype)
         return text.call(kind, f"llvm.{_UNARY[does]}.f{dtype.bits}", kind, given)
-    return text.add(f"{_arithmetic(does, dtype)} {value_type(dtype)} {', '.join(given)}")
+    return text.add(f"{_arithmetic(does, dtype)} {kind} {', '.join(given)}")
 
 
 def _arithmetic(does: str, dtype: DType) -> str:
@@ -116,19 +127,10 @@ def _compared(text: Text, does: str, dtype: DType, given: Sequence[str]) -> str:
     return text.add(f"{compare} {word} {value_type(dtype)} {', '.join(given)}")
 
 
-def _selected(text: Text, dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    kind = value_type(dtype)
-    return text.add(f"select i1 {given[0]}, {kind} {given[1]}, {kind} {given[2]}")
-
-
 def _bits(text: Text, dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
     if value_type(sources[0]) == value_type(dtype):
         return given[0]
     return text.add(f"bitcast {value_type(sources[0])} {given[0]} to {value_type(dtype)}")
-
-
-def _negated(text: Text, dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    return text.add(f"fneg {value_type(dtype)} {given[0]}")
 
 
 def _extreme(does: str) -> Callable[..., str]:
@@ -152,16 +154,6 @@ def _extreme(does: str) -> Callable[..., str]:
     return added
 
 
-def _widened(text: Text, dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    half = text.add(f"bitcast i16 {given[0]} to half")
-    return text.add(f"fpext half {half} to {value_type(dtype)}")
-
-
-def _narrowed(text: Text, dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    half = text.add(f"fptrunc {value_type(sources[0])} {given[0]} to half")
-    return text.add(f"bitcast half {half} to i16")
-
-
 def _converted(text: Text, dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
     source, target = value_type(sources[0]), value_type(dtype)
     if dtype.kind == sources[0].kind == "float":
@@ -181,12 +173,8 @@ def _converted(text: Text, dtype: DType, sources: Sequence[DType], given: Sequen
 
 
 _OTHERS: dict[str, Callable[[Text, DType, Sequence[DType], Sequence[str]], str]] = {
-    SELECT: _selected,
     BITS: _bits,
     CONVERT: _converted,
-    WIDEN: _widened,
-    NARROW: _narrowed,
-    "fneg": _negated,
     "maximum": _extreme("maximum"),
     "minimum": _extreme("minimum"),
 }

@@ -71,16 +71,12 @@ def truth(dtype: DType, x: Value) -> Value:
     return x if dtype is BOOL else step("ne", BOOL, x, known(0, dtype))
 
 
-def _negated(x: Value) -> Value:
-    return step("xor", BOOL, x, known(True, BOOL))
-
-
 def _logical(does: str, dtype: DType, x: Value, y: Value) -> Value:
     return step(does, BOOL, truth(dtype, x), truth(dtype, y))
 
 
 def _logical_not(dtype: DType, x: Value) -> Value:
-    return _negated(truth(dtype, x))
+    return step("xor", BOOL, truth(dtype, x), known(True, BOOL))
 
 
 def _square(dtype: DType, x: Value) -> Value:

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import linecache
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import triton
@@ -47,15 +47,23 @@ _SYMBOLS = {
 # A minus sign alone would be a difference from zero, which is never -0. Triton's own floor and ceil
 # take subnormal floats for zeros.
 _TRUNC = "tl.extra.cuda.libdevice.trunc({0})"
-_CALLS = {
-    "fabs": "tl.abs({0})", "fneg": "({0} * -1.0)", "trunc": _TRUNC,
+_EXPRESSIONS = {
+    WIDEN: "{0}.to(tl.{detail}, bitcast=True).to({type})",
+    NARROW: "{0}.to(tl.{detail}).to({type}, bitcast=True)",
+    BITS: "{0}.to({type}, bitcast=True)",
+    SELECT: "tl.where({0}, {1}, {2})",
+    "maximum": "tl.maximum({0}, {1}{nan})",
+    "minimum": "tl.minimum({0}, {1}{nan})",
+    "fabs": "tl.abs({0})",
+    "fneg": "({0} * -1.0)",
+    "trunc": _TRUNC,
     "rint": "tl.extra.cuda.libdevice.rint({0})",
     "floor": f"tl.where({_TRUNC} > {{0}}, {_TRUNC} - 1.0, {_TRUNC})",
     "ceil": f"tl.where({_TRUNC} < {{0}}, {_TRUNC} + 1.0, {_TRUNC})",
-}  # fmt: skip
+}
 
 
-def triton_type(dtype: DType) -> str:
+def _type(dtype: DType) -> str:
     """The name of a dtype in Triton's language."""
     return "tl.int1" if dtype is BOOL else f"tl.{dtype}"
 
@@ -131,66 +139,40 @@ def _expression(step: Step, sources: Sequence[DType], given: Sequence[str]) -> s
     dtype, does = step.dtype, step.does
     if does == CONSTANT:
         return _constant(step)
-    if does == WIDEN:
-        return f"{given[0]}.to(tl.{step.detail}, bitcast=True).to({triton_type(dtype)})"
-    if does == NARROW:
-        return f"{given[0]}.to(tl.{step.detail}).to({triton_type(dtype)}, bitcast=True)"
-    if does in _OTHERS:
-        return _OTHERS[does](dtype, sources, given)
-    if does in _CALLS:
-        return _CALLS[does].format(*given)
+    if does == CONVERT:
+        return _converted(dtype, sources[0], given[0])
+    if does in _EXPRESSIONS:
+        nan = ", propagate_nan=tl.PropagateNan.ALL" if dtype.kind == "float" else ""
+        return _EXPRESSIONS[does].format(*given, detail=step.detail, type=_type(dtype), nan=nan)
     if does == "sqrt":
         return f"tl.sqrt_rn({given[0]})" if dtype is FLOAT32 else f"tl.sqrt({given[0]})"
     if does == "div" and dtype is FLOAT32:
         return f"tl.div_rn({', '.join(given)})"  # the operator is an approximation
     found = f"({f' {_SYMBOLS[does]} '.join(given)})"
-    return found if does in COMPARE else f"{found}.to({triton_type(dtype)})"
+    return found if does in COMPARE else f"{found}.to({_type(dtype)})"
 
 
 def _constant(step: Step) -> str:
     number = step.number
     text = repr(number) if math.isfinite(number) else f"float('{number}')"
-    return f"tl.full((1,), {text}, {triton_type(step.dtype)})"
+    return f"tl.full((1,), {text}, {_type(step.dtype)})"
 
 
-def _converted(dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
+def _converted(dtype: DType, source: DType, value: str) -> str:
     """A cast; floats out of an integer's range become its limits, and NaN becomes 0."""
-    (value,), (source,) = given, sources
     if dtype is FLOAT32 and source.kind == "int" and source.bits > dtype.mantissa_bits:
         # Without the sum, Triton casts an integer to a small float at once, and so rounds once.
-        return f"({value}.to({triton_type(dtype)}) + 0.0)"
+        return f"({value}.to({_type(dtype)}) + 0.0)"
     if dtype.kind != "int" or source.kind != "float":
-        return f"{value}.to({triton_type(dtype)})"
+        return f"{value}.to({_type(dtype)})"
     least, most = int(dtype.min), int(dtype.max)
-    whole = f"tl.where({value} != {value}, 0.0, {value}).to({triton_type(dtype)})"
+    whole = f"tl.where({value} != {value}, 0.0, {value}).to({_type(dtype)})"
     for test, end in ((f"{value} >= {float(most + 1)!r}", most), (f"{value} < {least!r}.0", least)):
-        whole = f"tl.where({test}, tl.full((1,), {end}, {triton_type(dtype)}), {whole})"
+        whole = f"tl.where({test}, tl.full((1,), {end}, {_type(dtype)}), {whole})"
     return whole
 
 
-def _selected(dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    return f"tl.where({', '.join(given)})"
-
-
-def _bits(dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-    return f"{given[0]}.to({triton_type(dtype)}, bitcast=True)"
-
-
-def _extreme(does: str) -> Callable[[DType, Sequence[DType], Sequence[str]], str]:
-    def written(dtype: DType, sources: Sequence[DType], given: Sequence[str]) -> str:
-        nan = ", propagate_nan=tl.PropagateNan.ALL" if dtype.kind == "float" else ""
-        return f"tl.{does}({', '.join(given)}{nan})"
-
-    return written
-
-
-_OTHERS: dict[str, Callable[[DType, Sequence[DType], Sequence[str]], str]] = {
-    CONVERT: _converted,
-    SELECT: _selected,
-    BITS: _bits,
-    "maximum": _extreme("maximum"),
-    "minimum": _extreme("minimum"),
-}
+# Compiled kernels, and what launches them.
 
 _MOST_KERNELS = 512
 _MOST_LAUNCHES = 1024
@@ -225,7 +207,8 @@ class Launch:
 
     def __init__(self, kernel: _Kernel, layout: Layout, program: Lowered) -> None:
         size = math.prod(layout.shape)
-        self._kernel, self._names = kernel, [_named(d) for d in program.arrays]
+        self._kernel = kernel
+        self._names = ["uint8" if d is BOOL else stored_as(d).name for d in program.arrays]
         self._block = _BLOCKS[max(program.itemsizes)]
         self._grid = (triton.cdiv(size, self._block),)
         self._others = [size, *layout.shape[1:], *_strides(layout, program.itemsizes)]
@@ -276,10 +259,6 @@ def _strides(layout: Layout, itemsizes: Sequence[int]) -> list[int]:
         for itemsize, strides, step in zip(itemsizes, layout.strides, layout.steps, strict=True)
         for d in _moving(step, len(layout.shape))
     ]
-
-
-def _named(dtype: DType) -> str:
-    return "uint8" if dtype is BOOL else str(stored_as(dtype).name)
 
 
 class _Kernel:

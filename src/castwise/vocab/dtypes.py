@@ -53,12 +53,7 @@ class DType(str):
         return str.__new__(cls, name)
 
     def __post_init__(self) -> None:
-        limits: tuple[float, float, float]
-        if self.bits == 0:  # a weak node of a whole kind
-            limits = (0, 0, 0)
-        else:
-            limits = _int_limits(self) if self.kind in ("bool", "int") else _float_limits(self)
-        for name, value in zip(("min", "max", "smallest"), limits, strict=True):
+        for name, value in zip(("min", "max", "smallest"), _limits(self), strict=True):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "rank", KINDS.index(self.kind))
 
@@ -142,14 +137,14 @@ class DType(str):
         return dtype, (self.name,)  # unpickling and copying give back the interned object
 
 
-def _int_limits(dtype: DType) -> tuple[int, int, int]:
-    """The least, the greatest and the smallest positive value of an integer or bool dtype."""
-    top: int = (1 << (dtype.bits - dtype.is_signed)) - 1
-    return (-top - 1 if dtype.is_signed else 0), top, 1
-
-
-def _float_limits(dtype: DType) -> tuple[float, float, float]:
-    """The least, the greatest and the smallest positive finite value of a float format."""
+def _limits(dtype: DType) -> tuple[float, float, float]:
+    """The least, the greatest and the smallest positive finite value; 0 for the weak node of a
+    whole kind."""
+    if dtype.bits == 0:
+        return 0, 0, 0
+    if dtype.kind in ("bool", "int"):
+        most: int = (1 << (dtype.bits - dtype.is_signed)) - 1
+        return (-most - 1 if dtype.is_signed else 0), most, 1
     bits, specials = dtype.mantissa_bits, dtype.specials
     if specials == "fnu":  # only powers of two; the top code is NaN
         least = 2.0**-dtype.bias
