@@ -1,21 +1,34 @@
 """Runs a program, watches its array operations, and reports which of them cast implicitly.
 
-Each part builds on those before it and imports none after it:
+Each part builds on those before it and imports none after it. In the program:
 
-    records    what an audit sees and reports; converted to JSON only at the edge, in as_json
-    hook       what the auditor knows about a framework beyond its dialect
-    rewriting  the user's source, with calls to observers inserted
-    observing  the observers, and what they record
-    hooks      one file per framework, found by its name
-    checking   the values of arrays, if asked for: which of them were lost
-    running    a program under audit in its own process, and the event log on disk
-    fixing     what to write instead
-    finding    questions to the rules, and the casts they find
-    proving    which fixes remove which findings, recomputed over the whole log
-    judging    findings grouped by origin, with their fixes
-    accepting  which findings count: comments and baselines accept the others
-    trying     the program, run again with its fixes
-    porting    what a program would compute in another dialect
-    enforcing  a program held to a dialect, as a block or a decorator
-    joining    how a process joins an audit before its program runs
+    records         what an audit sees and reports
+    hook, hooks     what the auditor knows about a framework beyond its dialect, one file for each
+    rewriting       the user's source, with calls to observers inserted
+    source          the text of the user's source, and edits of it
+    compile         source with observers, compiled and kept on disk
+    arrays, calls   which objects are arrays, what is called, and what is noted of both
+    log             what was seen, summed by site and signature
+    saved           the log as records, as JSON and on disk
+    compiled_calls  calls of functions that a framework compiles
+    observers       what rewritten source calls
+    originals       the code without observers, for compilers and serialisers
+    process         what acts in the program without showing in it
+    scopes          who watches: the audit of the process, or a block
+    patches         what castwise changes in libraries meanwhile
+    values, crash   which values were lost, and which operation raised, if asked for
+    loading         gives the user's modules their observers as they are imported
+    launch, join    a program under audit in its own process
+
+And of what was seen:
+
+    operations      questions to the rules
+    detect          the casts they find
+    fixes, plans    what to write instead, and which findings each change removes
+    origins         findings grouped by origin, with their fixes
+    sections        the other parts of a report
+    suppressions    which findings count: comments and baselines accept the others
+    rerun           the program, run again with its fixes
+    port            what a program would compute in another dialect
+    enforce         a program held to a dialect, as a block or a decorator
 """

@@ -1,4 +1,5 @@
-"""The compiled script that a process runs instead of the user's."""
+"""Source with observers, compiled: kept on disk, and as the script that a process runs instead of
+the user's."""
 
 from __future__ import annotations
 
@@ -119,6 +120,8 @@ def _rewriter_digest() -> bytes:
     texts = [Path(__file__).with_name(name).read_bytes() for name in ("rewriting.py", "records.py")]
     return hashlib.sha256(b"".join([*texts, *sorted(c.encode() for c in compilers())])).digest()
 
+
+# A script with its observers, for a process to run.
 
 _HEADER = importlib.util.MAGIC_NUMBER + bytes(12)  # of a .pyc not checked against its source
 

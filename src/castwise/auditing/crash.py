@@ -15,7 +15,6 @@ from typing import Any
 
 from castwise.auditing.arrays import ARRAYS, Note, note
 from castwise.auditing.calls import Callee, PendingCall, is_observed
-from castwise.auditing.hook import Hook
 from castwise.auditing.log import SITES, PendingOperation, Tally, instruction_spot
 from castwise.auditing.observers import NOTES
 from castwise.auditing.records import CodeSpot, Crash, CrashedOperation, LocatedSite, Site
@@ -86,12 +85,8 @@ def _crash(error: Exception, steps: list[TracebackType]) -> Crash:
         _spot(users),
         tuple(o for o in operations if o.event.arrays),
         _spot(libraries[-1]) if libraries else None,
-        any(_is_about_dtypes(text, hook) for hook in hooks),
+        any(re.search(p, text) for hook in hooks for p in hook.inside.dtype_errors),
     )
-
-
-def _is_about_dtypes(text: str, hook: Hook) -> bool:
-    return any(re.search(pattern, text) for pattern in hook.inside.dtype_errors)
 
 
 def _spot(step: TracebackType) -> CodeSpot:

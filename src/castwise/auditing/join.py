@@ -7,18 +7,23 @@ loses nothing, and no thread or handler of castwise lives next to the program's 
 from __future__ import annotations
 
 import atexit
+import json
 import os
+import subprocess
 import sys
 import time
+import types
 from _thread import allocate_lock
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from castwise.auditing import arrays, loading, saved, scopes
+from castwise.auditing.arrays import ARRAYS, NUMBERS, is_array_type
 from castwise.auditing.compiled_calls import compare_refused
 from castwise.auditing.crash import last_crash
-from castwise.auditing.launch import pass_audit_on, read_options, save_arrays
+from castwise.auditing.launch import DIRECTORY, EMPTY, OUTCOME_FILE, environment, read_options
 from castwise.auditing.log import LOG
 from castwise.auditing.records import Options
 from castwise.auditing.source import try_edits
@@ -38,12 +43,14 @@ def join(place: str, loaded: Collection[str]) -> None:
     _directory = Path(place)
     options, script = read_options(_directory)
     _keeps_outcome = options.keeps_outcome and _is_first()
-    pass_audit_on(place)
+    _pass_audit_on(place)
     loading.start(options.include, is_deep=options.is_deep, checks=options.checks)
     LOG.compares = options.compares
     arrays.start(_directory / "sent")
     if options.checks_values:
-        _begin_checks_of_values()
+        from castwise.auditing import values  # most programs need none
+
+        values.start()
     if options.checks:
         _begin_checks(options)
     try_edits(options.edits or {})
@@ -65,12 +72,6 @@ def _begin_checks(options: Options) -> None:
         scopes.enter_modes_everywhere()
 
 
-def _begin_checks_of_values() -> None:
-    from castwise.auditing import values  # most programs need none
-
-    values.start()
-
-
 def _is_first() -> bool:
     """Whether this is the program's first process, not one that it started."""
     assert _directory is not None  # set by join
@@ -89,7 +90,7 @@ def _end() -> None:
         compare_refused()
     if _keeps_outcome and _directory is not None:
         try:
-            save_arrays(sys.modules["__main__"], _directory)
+            _save_arrays(sys.modules["__main__"], _directory)
         except Exception as error:
             LOG.failed(error)
     _report()
@@ -142,3 +143,116 @@ def _forked() -> None:
 def _report_at_end(_: object) -> None:
     """Reports at the end of a forked child: multiprocessing runs its finalizers, but not atexit."""
     sys.modules["multiprocessing.util"].Finalize(None, _report, exitpriority=-100)
+
+
+# Joins the processes that the program starts, through their environment.
+
+_ENVIRONMENT_ARGUMENT = 5  # position in _posixsubprocess.fork_exec, in every Python from 3.10 on
+
+
+def _pass_audit_on(directory: str) -> None:
+    """Joins every process started from now on."""
+    # Not through os.environ, which the program can see: processes inherit the environment itself.
+    os.unsetenv(EMPTY)
+    for name, value in environment(directory, os.environ.get("PYTHONPATH")).items():
+        os.putenv(name, value)
+    _pass_audit_on_explicitly(directory)
+
+
+def _pass_audit_on_explicitly(directory: str) -> None:
+    """Adds the variables when the parent passes an explicit environment, as with `env=`."""
+    starter: Any = sys.modules.get("_posixsubprocess")
+    if starter is None:
+        return
+    plain = starter.fork_exec
+
+    def fork_exec(*arguments: Any) -> Any:
+        place = _ENVIRONMENT_ARGUMENT
+        if len(arguments) > place and type(arguments[place]) is list:
+            given = _with_variables(arguments[place], directory)
+            arguments = (*arguments[:place], given, *arguments[place + 1 :])
+        return plain(*arguments)
+
+    starter.fork_exec = fork_exec
+    parts: Any = subprocess
+    parts._USE_POSIX_SPAWN = False  # posix_spawn always passes an environment
+    if hasattr(parts, "_fork_exec"):
+        parts._fork_exec = fork_exec
+
+
+def _with_variables(given: Sequence[bytes], directory: str) -> list[bytes]:
+    """An environment as `name=value` entries, with the audit's variables added."""
+    mark = b"PYTHONPATH="
+    own = [entry[len(mark) :] for entry in given if entry.startswith(mark)]
+    names = environment(directory, os.fsdecode(own[0]) if own else None)
+    ours = tuple(os.fsencode(f"{name}=") for name in (DIRECTORY, EMPTY))
+    kept = [entry for entry in given if not entry.startswith((mark, *ours))]
+    return [*kept, *(os.fsencode(f"{name}={value}") for name, value in names.items())]
+
+
+# What a program leaves behind at its end, for comparing two runs: the arrays and numbers that its
+# main module holds, directly or in lists, dictionaries and objects.
+
+_MOST_VALUES = 100_000  # per array; a larger one is sampled evenly
+_MOST_IN_ALL = 1_000_000
+_MOST_THINGS = 10_000  # that are looked at
+_DEEPEST = 8
+_CODE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
+
+
+def _save_arrays(main_module: types.ModuleType, directory: Path) -> None:
+    """Writes the final values, for the comparing process."""
+    found: dict[str, tuple[list[float], bool, bool]] = {}
+    left = _MOST_IN_ALL
+    for name, thing in _things(main_module):
+        with suppress(Exception):  # an array that cannot be read, as on a device that is gone
+            values, is_exact = _values(thing)
+            if values and left > 0:
+                found[name] = (values, is_exact, type(thing) in NUMBERS)
+                left -= len(values)
+    (directory / OUTCOME_FILE).write_text(json.dumps(found), encoding="utf-8")
+
+
+def _things(main_module: types.ModuleType) -> Iterator[tuple[str, Any]]:
+    """The numbers of a module, and the arrays in it, each with the expression that names it."""
+    own = [(n, thing) for n, thing in list(vars(main_module).items()) if not n.startswith("__")]
+    yield from [(name, thing) for name, thing in own if type(thing) in NUMBERS]
+    waiting = [(name, thing, 0) for name, thing in own]
+    visited: set[int] = set()
+    while waiting and len(visited) < _MOST_THINGS:
+        name, thing, depth = waiting.pop(0)
+        if is_array_type(type(thing)):
+            yield name, thing
+        elif depth < _DEEPEST and id(thing) not in visited:
+            visited.add(id(thing))
+            waiting += [(name + part, inner, depth + 1) for part, inner in _parts(thing)]
+
+
+def _parts(thing: Any) -> Iterable[tuple[str, Any]]:
+    """What a list, dictionary or object holds; no code of the program runs for it."""
+    kind = type(thing)  # isinstance would ask an object that stands for another
+    if issubclass(kind, _CODE) or kind in (str, bytes, *NUMBERS):
+        return []
+    if issubclass(kind, (list, tuple)):
+        items = tuple.__iter__(thing) if issubclass(kind, tuple) else list.__iter__(thing)
+        return [(f"[{place}]", inner) for place, inner in enumerate(items)]
+    if issubclass(kind, dict):
+        return [(f"[{k!r}]", inner) for k, inner in dict.items(thing) if type(k) in (str, int)]
+    try:
+        held = object.__getattribute__(thing, "__dict__")
+    except (AttributeError, TypeError):
+        return []
+    return [(f".{name}", inner) for name, inner in dict.items(held)] if type(held) is dict else []
+
+
+def _values(thing: Any) -> tuple[list[float], bool]:
+    """The values of an array or number, and whether they are integers or bools."""
+    if type(thing) in NUMBERS:
+        is_complex = isinstance(thing, complex)
+        values = [thing.real, thing.imag] if is_complex else [float(thing)]
+        return values, isinstance(thing, int)
+    hook = ARRAYS[type(thing)].hook
+    values = list(hook.arrays.values(thing)) if hook.arrays.values else []
+    step = max(1, len(values) // _MOST_VALUES)
+    is_exact = not any(kind in str(thing.dtype) for kind in ("float", "complex"))
+    return [float(value) for value in values[::step]], is_exact

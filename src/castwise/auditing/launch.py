@@ -14,99 +14,22 @@ import sys
 import tempfile
 import threading
 import time
-import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 from castwise.auditing import saved
-from castwise.auditing.arrays import ARRAYS, NUMBERS, is_array_type
 from castwise.auditing.compile import prepared
 from castwise.auditing.records import FinalValues, Options, Outcome, Run, Seen
 from castwise.auditing.saved import options_from_json, options_to_json
 from castwise.errors import UsageError, did_you_mean
 
-# What a program leaves behind at its end, for comparing two runs: the arrays and numbers that its
-# main module holds, directly or in lists, dictionaries and objects.
-
-_MOST_VALUES = 100_000  # per array; a larger one is sampled evenly
-_MOST_IN_ALL = 1_000_000
-_MOST_THINGS = 10_000  # that are looked at
-_DEEPEST = 8
-_FILE = "arrays"
-_CODE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
-
-
-def save_arrays(main_module: types.ModuleType, directory: Path) -> None:
-    """Writes the final values, for the comparing process."""
-    found: dict[str, tuple[list[float], bool, bool]] = {}
-    left = _MOST_IN_ALL
-    for name, thing in _things(main_module):
-        with suppress(Exception):  # an array that cannot be read, as on a device that is gone
-            values, is_exact = _values(thing)
-            if values and left > 0:
-                found[name] = (values, is_exact, type(thing) in NUMBERS)
-                left -= len(values)
-    (directory / _FILE).write_text(json.dumps(found), encoding="utf-8")
-
-
-def _things(main_module: types.ModuleType) -> Iterator[tuple[str, Any]]:
-    """The numbers of a module, and the arrays in it, each with the expression that names it."""
-    own = [(n, thing) for n, thing in list(vars(main_module).items()) if not n.startswith("__")]
-    yield from [(name, thing) for name, thing in own if type(thing) in NUMBERS]
-    waiting = [(name, thing, 0) for name, thing in own]
-    visited: set[int] = set()
-    while waiting and len(visited) < _MOST_THINGS:
-        name, thing, depth = waiting.pop(0)
-        if is_array_type(type(thing)):
-            yield name, thing
-        elif depth < _DEEPEST and id(thing) not in visited:
-            visited.add(id(thing))
-            waiting += [(name + part, inner, depth + 1) for part, inner in _parts(thing)]
-
-
-def _parts(thing: Any) -> Iterable[tuple[str, Any]]:
-    """What a list, dictionary or object holds; no code of the program runs for it."""
-    kind = type(thing)  # isinstance would ask an object that stands for another
-    if issubclass(kind, _CODE) or kind in (str, bytes, *NUMBERS):
-        return []
-    if issubclass(kind, (list, tuple)):
-        items = tuple.__iter__(thing) if issubclass(kind, tuple) else list.__iter__(thing)
-        return [(f"[{place}]", inner) for place, inner in enumerate(items)]
-    if issubclass(kind, dict):
-        return [(f"[{k!r}]", inner) for k, inner in dict.items(thing) if type(k) in (str, int)]
-    try:
-        held = object.__getattribute__(thing, "__dict__")
-    except (AttributeError, TypeError):
-        return []
-    return [(f".{name}", inner) for name, inner in dict.items(held)] if type(held) is dict else []
-
-
-def _values(thing: Any) -> tuple[list[float], bool]:
-    """The values of an array or number, and whether they are integers or bools."""
-    if type(thing) in NUMBERS:
-        is_complex = isinstance(thing, complex)
-        values = [thing.real, thing.imag] if is_complex else [float(thing)]
-        return values, isinstance(thing, int)
-    hook = ARRAYS[type(thing)].hook
-    values = list(hook.arrays.values(thing)) if hook.arrays.values else []
-    step = max(1, len(values) // _MOST_VALUES)
-    is_exact = not any(kind in str(thing.dtype) for kind in ("float", "complex"))
-    return [float(value) for value in values[::step]], is_exact
-
-
-def load_outcome(directory: Path, printed: str, said: str) -> Outcome:
-    """The outcome of a run that reported to a directory."""
-    place = directory / _FILE
-    data = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
-    return Outcome({name: FinalValues(*fields) for name, fields in data.items()}, printed, said)
-
-
-# Joins the processes that a program starts to its audit, through their environment.
+# How the processes of a program know of its audit: by variables, and a file with its options.
 
 DIRECTORY = "CASTWISE_AUDIT"  # the variable with the directory the processes report to
-_EMPTY = "CASTWISE_EMPTY_PATH"  # set if PYTHONPATH is set but empty, which differs from unset
+EMPTY = "CASTWISE_EMPTY_PATH"  # set if PYTHONPATH is set but empty, which differs from unset
+OUTCOME_FILE = "arrays"  # the file with the final values of a program's arrays
 _OPTIONS = "options"  # the file with the audit options
 _STARTUP = str(Path(__file__).with_name("startup"))
 
@@ -125,57 +48,17 @@ def read_options(directory: Path) -> tuple[Options, str]:
 def environment(directory: str, own_path: str | None) -> dict[str, str]:
     """The variables that join a Python process to an audit; `own_path` is its PYTHONPATH."""
     paths = os.pathsep.join([_STARTUP, own_path] if own_path else [_STARTUP])
-    empty = {_EMPTY: ""} if own_path == "" else {}
+    empty = {EMPTY: ""} if own_path == "" else {}
     return {DIRECTORY: directory, "PYTHONPATH": paths, **empty}
 
 
-def pass_audit_on(directory: str) -> None:
-    """Joins every process started from now on."""
-    # Not through os.environ, which the program can see: processes inherit the environment itself.
-    os.unsetenv(_EMPTY)
-    for name, value in environment(directory, os.environ.get("PYTHONPATH")).items():
-        os.putenv(name, value)
-    _pass_audit_on_explicitly(directory)
-
-
-def _pass_audit_on_explicitly(directory: str) -> None:
-    """Adds the variables when the parent passes an explicit environment, as with `env=`."""
-    starter: Any = sys.modules.get("_posixsubprocess")
-    if starter is None:
-        return
-    plain = starter.fork_exec
-
-    def fork_exec(*arguments: Any) -> Any:
-        place = _ENVIRONMENT_ARGUMENT
-        if len(arguments) > place and type(arguments[place]) is list:
-            given = _with_variables(arguments[place], directory)
-            arguments = (*arguments[:place], given, *arguments[place + 1 :])
-        return plain(*arguments)
-
-    starter.fork_exec = fork_exec
-    parts: Any = subprocess
-    parts._USE_POSIX_SPAWN = False  # posix_spawn always passes an environment
-    if hasattr(parts, "_fork_exec"):
-        parts._fork_exec = fork_exec
-
-
-_ENVIRONMENT_ARGUMENT = 5  # position in _posixsubprocess.fork_exec, in every Python from 3.10 on
-
-
-def _with_variables(given: Sequence[bytes], directory: str) -> list[bytes]:
-    """An environment as `name=value` entries, with the audit's variables added."""
-    mark = b"PYTHONPATH="
-    own = [entry[len(mark) :] for entry in given if entry.startswith(mark)]
-    names = environment(directory, os.fsdecode(own[0]) if own else None)
-    ours = tuple(os.fsencode(f"{name}=") for name in (DIRECTORY, _EMPTY))
-    kept = [entry for entry in given if not entry.startswith((mark, *ours))]
-    return [*kept, *(os.fsencode(f"{name}={value}") for name, value in names.items())]
-
+# Runs the program, and waits for it.
 
 _GLANCE = 0.2  # seconds between two checks of the program
 _AS_IT_IS = Options()
 _STDERR = "stderr"  # the file with what a program says that is not shown
 _MOST_STDERR = 1 << 16
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def run_audited(
@@ -190,6 +73,13 @@ def run_audited(
 
     Raises UsageError if there is no such script, and TimeoutError after `limit` seconds.
     """
+
+    def watch_within_limit(seconds: float, directory: Path) -> None:
+        if watch:
+            watch(seconds, directory)
+        if limit is not None and seconds > limit:
+            raise TimeoutError(f"not done after {limit:.0f} seconds")
+
     _check(program)
     _input_begins()
     with tempfile.TemporaryDirectory(prefix="castwise-") as place:
@@ -198,9 +88,9 @@ def run_audited(
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
         command = prepared([sys.executable, *flags], program, options, directory)
         began = time.monotonic()
-        status, printed = _wait(command, options, directory, _watched(watch, limit))
+        status, printed = _wait(command, options, directory, watch_within_limit)
         said = _file_end(directory / _STDERR)
-        outcome = load_outcome(directory, printed, said) if options.keeps_outcome else None
+        outcome = _load_outcome(directory, printed, said) if options.keeps_outcome else None
         return Run(status, saved.load(directory), time.monotonic() - began, outcome)
 
 
@@ -217,18 +107,6 @@ def _check(program: Sequence[str]) -> None:
         )
 
 
-def _watched(
-    watch: Callable[[float, Path], None] | None, limit: float | None
-) -> Callable[[float, Path], None]:
-    def watched(seconds: float, directory: Path) -> None:
-        if watch:
-            watch(seconds, directory)
-        if limit is not None and seconds > limit:
-            raise TimeoutError(f"not done after {limit:.0f} seconds")
-
-    return watched
-
-
 def _file_end(file: Path) -> str:
     """The last part of what a program said, which has its traceback."""
     if not file.exists():
@@ -236,6 +114,13 @@ def _file_end(file: Path) -> str:
     with open(file, "rb") as said:
         said.seek(max(0, said.seek(0, os.SEEK_END) - _MOST_STDERR))
         return said.read().decode("utf-8", "replace")
+
+
+def _load_outcome(directory: Path, printed: str, said: str) -> Outcome:
+    """The outcome of a run that reported to a directory."""
+    place = directory / OUTCOME_FILE
+    data = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
+    return Outcome({name: FinalValues(*fields) for name, fields in data.items()}, printed, said)
 
 
 class _Streams(NamedTuple):
@@ -337,8 +222,6 @@ def _pass_on(pipe: IO[bytes] | None, printed: list[bytes], is_shown: bool) -> No
                 sys.stdout.buffer.write(part)
                 sys.stdout.buffer.flush()
 
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 # The packages that an audit is asked to include: whether they exist, and whether they were
 # audited. A gate that audited nothing would pass whatever the program does.

@@ -290,12 +290,8 @@ def forget_shadowed_modules(names: Collection[str]) -> None:
     is_script = sys.argv and os.path.isfile(sys.argv[0])
     place = os.path.dirname(os.path.realpath(sys.argv[0])) if is_script else os.getcwd()
     for top in {name.partition(".")[0] for name in names} - {"castwise"}:
-        if _is_module_in(place, top):
+        files = (f"{top}.py", os.path.join(top, "__init__.py"))
+        if any(os.path.isfile(os.path.join(place, file)) for file in files):
             for name in [n for n in sys.modules if n == top or n.startswith(f"{top}.")]:
                 if name in names:
                     del sys.modules[name]
-
-
-def _is_module_in(place: str, name: str) -> bool:
-    files = (f"{name}.py", os.path.join(name, "__init__.py"))
-    return any(os.path.isfile(os.path.join(place, file)) for file in files)

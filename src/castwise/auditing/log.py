@@ -295,7 +295,9 @@ class Log:
                 tally.alive = alive
             if callee is not None:
                 tally.is_maker = not any([type(o) in (Note, tuple) for o in operands])
-                tally.names_dtype = _names_dtype(callee, flags, kind)
+                # Its result may be its operand, unchanged.
+                names_dtype = callee.name in _casts(found.hook)
+                tally.names_dtype = names_dtype or bool(flags and flags[0] is not None)
         if tally.alive is not None:
             tally.alive.hold(result, math.prod(shape))
         if callee is None:
@@ -373,11 +375,6 @@ def _casts_to_new(
 
 def _is_bool(dtype: Any) -> bool:
     return "bool" in str(dtype)
-
-
-def _names_dtype(callee: AnyCallee, flags: Any, kind: type) -> bool:
-    """Whether a call names the dtype of its result, which may be its operand, unchanged."""
-    return callee.name in _casts(ARRAYS[kind].hook) or bool(flags and flags[0] is not None)
 
 
 @functools.cache
@@ -481,12 +478,8 @@ def frame_spot(frame: FrameType) -> CodeSpot:
     key = id(code), frame.f_lasti
     found = _spots.get(key)
     if found is None:
-        found = _spots[key] = (_spot(frame), code)
+        found = _spots[key] = (instruction_spot(code, frame.f_lasti, frame.f_lineno or 0), code)
     return found[0]
-
-
-def _spot(frame: FrameType) -> CodeSpot:
-    return instruction_spot(frame.f_code, frame.f_lasti, frame.f_lineno or 0)
 
 
 def instruction_spot(code: CodeType, instruction: int, line: int) -> CodeSpot:

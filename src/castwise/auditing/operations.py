@@ -86,12 +86,16 @@ def _understood(event: Event, site: Site, dialects: dict[str, str]) -> Operation
     operands = _arrays_and_numbers(given_operands)
     if not any(isinstance(o, SeenArray) and o.dtype for o in operands):
         raise Harmless("arrays of text, objects or records")
-    is_array = row.name in _becoming_arrays(event, hook)
+    # Of functions of its own, some make arrays of an event's Python numbers, of their own dtypes.
+    is_own = event.call is None or find_hook(event.call.module) is hook
+    is_array = is_own and row.name in hook.calls.becomes_array.split()
     asked = tuple(as_operand(o, framework, is_array) for o in operands)
-    given = _given(event)
+    given_dtype = event.call.dtype if event.call is not None else None
+    given = Named(dtype=dtype(given_dtype)) if given_dtype else NOTHING
     question = Question(row, asked, dialect, form, inplace, out, named=given)
     called = _called(event, question, hook)
-    found = Operation(event, operands, question, _decided(question), _result(event), called=called)
+    result = dtype(event.result.dtype) if event.result and event.result.dtype else None
+    found = Operation(event, operands, question, _decided(question), result, called=called)
     for mode in () if found.is_expected else hook.modes.split():
         switched = replace(question, dialect=dialect_named(mode))
         other = replace(found, question=switched, decision=_decided(switched))
@@ -111,22 +115,11 @@ def _arrays_and_numbers(operands: Operands) -> tuple[SeenOperand, ...]:
     return found
 
 
-def _given(event: Event) -> Named:
-    """The keyword arguments of a call."""
-    name = event.call.dtype if event.call is not None else None
-    return Named(dtype=dtype(name)) if name else NOTHING
-
-
 def event_framework(event: Event) -> str:
     """The framework that ran an event: of NumPy and another one, the other."""
     found = [array.framework for array in event.arrays]
-    hosts = [name for name in found if not _is_guest(name)]
+    hosts = [name for name in found if not ((hook := find_hook(name)) and hook.is_guest)]
     return found[-1] if event.result else (hosts or found)[0]
-
-
-def _is_guest(framework: str) -> bool:
-    hook = find_hook(framework)
-    return hook is not None and hook.is_guest
 
 
 def _operator(site: Site, hook: Hook) -> tuple[Op, str]:
@@ -180,12 +173,6 @@ def _called(event: Event, question: Question, hook: Hook) -> str:
 def _is_python(call: SeenCall) -> bool:
     """Whether Python itself has the callable: it applies the array's operator."""
     return call.module == "builtins"
-
-
-def _becoming_arrays(event: Event, hook: Hook) -> list[str]:
-    """The ops for which an event's Python numbers are arrays of their own dtypes."""
-    is_own = event.call is None or find_hook(event.call.module) is hook
-    return hook.calls.becomes_array.split() if is_own else []
 
 
 _DEFAULTS = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
@@ -270,7 +257,10 @@ def _bound(
 def as_operand(operand: SeenOperand, framework: str, is_array: bool = False) -> Operand:
     """An operand for the rules; `is_array`: the framework makes an array of a Python number."""
     if isinstance(operand, SeenList):
-        return _decided_list(operand)
+        try:
+            return list_operand(_values(operand))
+        except UsageError as error:  # a ragged one
+            raise NotUnderstood(str(error)) from None
     low = operand.low
     if isinstance(operand, SeenNumber):
         if is_array:
@@ -282,13 +272,6 @@ def as_operand(operand: SeenOperand, framework: str, is_array: bool = False) -> 
     shape = () if operand.is_zero_d else operand.shape
     is_numpy = operand.framework != framework
     return array_operand(found, shape, is_weak=operand.is_weak, is_numpy=is_numpy, value=low)
-
-
-def _decided_list(operand: SeenList) -> Operand:
-    try:
-        return list_operand(_values(operand))
-    except UsageError as error:  # a ragged one
-        raise NotUnderstood(str(error)) from None
 
 
 def _values(operand: SeenList) -> list[Any]:
@@ -319,8 +302,3 @@ def _decided(question: Question) -> Decision | None:
         raise NotUnderstood(str(error)) from None
     except CastwiseError:
         return None
-
-
-def _result(event: Event) -> DType | None:
-    result = event.result
-    return dtype(result.dtype) if result and result.dtype else None

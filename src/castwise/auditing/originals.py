@@ -52,7 +52,7 @@ def original_code(code: types.CodeType) -> types.CodeType:
     rewritings = _rewritings.get(code.co_filename)
     if not rewritings:
         return code
-    return _exchanged(code, rewritings, _originals)
+    return _exchanged(code, rewritings, 0)
 
 
 def received_code(code: types.CodeType) -> types.CodeType:
@@ -68,20 +68,21 @@ def received_code(code: types.CodeType) -> types.CodeType:
         return code
     if path not in rewritten_files:  # only some of its functions are observed
         return code
-    return _exchanged(code, _rewritings[path], _observed)
+    return _exchanged(code, _rewritings[path], 1)
 
 
 file_auditors: list[Callable[[str], None]] = []  # keep the source of a file that is audited
 
 
 def _exchanged(
-    code: types.CodeType, rewritings: list[_Rewriting], others: Callable[..., _Codes]
+    code: types.CodeType, rewritings: list[_Rewriting], direction: int
 ) -> types.CodeType:
+    """The original code of some rewritten one (direction 0), or the other way round (1)."""
     key = _key(code)
     future = code.co_flags & _TEXT_ANNOTATIONS
     try:
         for rewriting in reversed(rewritings):
-            found = others(code.co_filename, rewriting, future).get(key)
+            found = _both_ways(code.co_filename, rewriting, future)[direction].get(key)
             if found is not None:
                 return found
     except Exception as error:
@@ -104,18 +105,10 @@ def _nested(code: types.CodeType) -> list[types.CodeType]:
     return [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
 
 
-def _originals(path: str, rewriting: _Rewriting, future: int) -> _Codes:
-    """All original code objects of a file, by the keys of the rewritten ones."""
-    return _both_ways(path, rewriting, future)[0]
-
-
-def _observed(path: str, rewriting: _Rewriting, future: int) -> _Codes:
-    """All rewritten code objects of a file, by the keys of the original ones."""
-    return _both_ways(path, rewriting, future)[1]
-
-
 @functools.cache
 def _both_ways(path: str, rewriting: _Rewriting, future: int) -> tuple[_Codes, _Codes]:
+    """All original code objects of a file by the keys of the rewritten ones, and these by the keys
+    of the originals."""
     source, is_main, checks = rewriting
     # A notebook's cells may await at the top, and follow a __future__ import of an earlier cell.
     flags = future | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT

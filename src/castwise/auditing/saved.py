@@ -1,4 +1,5 @@
-"""The event log on disk: how a program's processes report what they have seen."""
+"""The event log as records, as JSON and on disk: how a program's processes report what they have
+seen."""
 
 from __future__ import annotations
 
@@ -144,7 +145,9 @@ def tallied_event(key: EventKey, tally: Tally) -> Event:
         tally.elements,
         _array(Signature(*result[:5]), tally.result, None) if isinstance(result, tuple) else None,
         None if callee is None else _call(callee, result, *flags),
-        _inside(callee) if isinstance(callee, InsideCallee) else None,
+        SeenInside(callee.backward_of, callee.autocast, callee.spot)
+        if isinstance(callee, InsideCallee)
+        else None,
         alive=tally.alive.peak if tally.alive else 0,
         seconds=tally.seconds,
     )
@@ -177,10 +180,6 @@ def _returned(result: Any) -> str:
     """The type of a result that is not an array itself."""
     kind = result[5:] if isinstance(result, tuple) else (result,)
     return kind[0].__name__ if kind and kind[0] else ""
-
-
-def _inside(callee: InsideCallee) -> SeenInside:
-    return SeenInside(callee.backward_of, callee.autocast, callee.spot)
 
 
 def _operand(key: Any, shape: Any, extremes: Any) -> SeenOperand | None:

@@ -1,4 +1,4 @@
-"""Fixes as edits of files."""
+"""The user's source: its text at a place, edits of it, and what stands around a place."""
 
 from __future__ import annotations
 
@@ -273,7 +273,10 @@ def changed_lines(fixes: Iterable[Fix]) -> Iterator[tuple[list[str], list[str]]]
     """The whole lines that fixes change, before and after. Fixes of one line are shown once."""
     groups: list[list[Fix]] = []
     for fix in fixes:
-        together = next((g for g in groups if any(_share_lines(fix, f) for f in g)), None)
+        place = fix.place
+        together = next(
+            (g for g in groups if any(_share_lines(place, other.place) for other in g)), None
+        )
         if together is None:
             groups.append([fix])
         else:
@@ -288,8 +291,7 @@ def fixed_lines(*fixes: Fix) -> list[str]:
     return textwrap.dedent(source).rstrip().splitlines()
 
 
-def _share_lines(one: Fix, other: Fix) -> bool:
-    a, b = one.place, other.place
+def _share_lines(a: SourcePlace, b: SourcePlace) -> bool:
     return a.file == b.file and a.line <= b.end_line and b.line <= a.end_line
 
 
