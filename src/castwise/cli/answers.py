@@ -1,4 +1,4 @@
-"""The commands that answer questions."""
+"""The commands that answer questions, and those that list what can be asked about."""
 
 from __future__ import annotations
 
@@ -21,22 +21,25 @@ from castwise.cli.options import (
     dialect_argument,
     dialect_first,
     dialect_option,
-    echo_json,
+    echo,
     format_option,
     json_option,
     missing,
     op_option,
     output_option,
+    page_width,
 )
 from castwise.errors import UsageError, did_you_mean
 from castwise.report.terminal import paint_for_stdout, terminal_width
 from castwise.rules.dialect import Dialect
 
+# What a dialect answers: an expression or a traceback with its steps, or a stream of questions.
+
 _OPTION = re.compile(r"--[a-z-]+")
 _NEGATED = re.compile(r"-[A-Za-z]\w*[\[(.*=]")  # -double[3] is an expression, and not -d ouble[3]
 
 
-class _OfExpressions(click.Command):
+class _ExpressionCommand(click.Command):
     """A command whose arguments may begin with a minus."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -48,7 +51,7 @@ class _OfExpressions(click.Command):
         return super().parse_args(ctx, [f" {a}" if _NEGATED.match(a) else a for a in args])
 
 
-@click.command(cls=_OfExpressions, context_settings={"ignore_unknown_options": True})
+@click.command(cls=_ExpressionCommand, context_settings={"ignore_unknown_options": True})
 @click.argument("words", metavar="[DIALECT] EXPRESSION", nargs=-1, shell_complete=complete_dialects)
 @dialect_option("The dialect, in place of the argument.")
 @click.option(
@@ -90,10 +93,11 @@ def explain(
         return _explain_traceback(traceback.read(), _dialect_alone(words, dialect), as_json)
     name, expression = _asked(words, dialect)
     found = explained(taken_apart(expression, name))
-    if as_json:
-        echo_json(explanation_json(found, nearest_named(name).note))
-    else:
-        click.echo(explanation_text(found, paint_for_stdout(), min(terminal_width(), 100)))
+    echo(
+        explanation_json(found, nearest_named(name).note)
+        if as_json
+        else explanation_text(found, paint_for_stdout(), page_width())
+    )
     return DONE if found.is_run else FOUND
 
 
@@ -115,9 +119,9 @@ def _explain_traceback(text: str, dialect: str | None, as_json: bool) -> int:
     name = dialect or read.dialect or chosen_here() or DEFAULT
     found = explained(taken_apart(asked_in(read, name), name))
     if as_json:
-        echo_json({"read": read.as_json(), **explanation_json(found)})
+        echo({"read": read.as_json(), **explanation_json(found)})
         return DONE if found.is_run else FOUND
-    paint, width = paint_for_stdout(), min(terminal_width(), 100)
+    paint, width = paint_for_stdout(), page_width()
     click.echo(f"{read_text(read, paint, width)}\n\n{explanation_text(found, paint, width)}")
     if found.is_run:
         click.echo(f"\n{accepted_text(found.question.dialect.name, width)}")
@@ -208,10 +212,7 @@ def dialects(as_json: bool) -> int:
     """
     from castwise.report.lists import dialects_json, dialects_text
 
-    if as_json:
-        echo_json(dialects_json())
-    else:
-        click.echo(dialects_text(paint_for_stdout(), min(terminal_width(), 120)))
+    echo(dialects_json() if as_json else dialects_text(paint_for_stdout(), page_width(120)))
     return DONE
 
 
@@ -289,16 +290,16 @@ def lattice(dialect: str, format_: str | None, output: Path | None) -> int:
     from castwise.report.lattice import LATTICE_FORMATS, lattice_text
 
     made = make_lattice(dialect)
-    width = min(terminal_width(), 100)
+    width = page_width()
     deliver(made, LATTICE_FORMATS, format_, output, lambda paint: lattice_text(made, paint, width))
     return DONE
 
 
-# The commands that list what there is: ops and dtypes.
+# The commands that list ops and dtypes, all or those of a dialect.
 
 
-def _of_a_dialect(command: Callable[..., int]) -> Callable[..., int]:
-    """Adds the dialect, as an argument or as an option."""
+def _dialect_twice(command: Callable[..., int]) -> Callable[..., int]:
+    """Adds the dialect, which may be given as an argument or as an option."""
     command = dialect_option("List only what this dialect has.")(command)
     return click.argument(
         "named", metavar="[DIALECT]", required=False, shell_complete=complete_dialects
@@ -306,7 +307,7 @@ def _of_a_dialect(command: Callable[..., int]) -> Callable[..., int]:
 
 
 @click.command()
-@_of_a_dialect
+@_dialect_twice
 @json_option
 def ops(named: str | None, dialect: str | None, as_json: bool) -> int:
     """List the ops, with their symbols, operands and other names.
@@ -322,15 +323,12 @@ def ops(named: str | None, dialect: str | None, as_json: bool) -> int:
     from castwise.report.lists import ops_json, ops_text
 
     chosen = _chosen(named, dialect)
-    if as_json:
-        echo_json(ops_json(chosen))
-    else:
-        click.echo(ops_text(chosen, paint_for_stdout(), min(terminal_width(), 120)))
+    echo(ops_json(chosen) if as_json else ops_text(chosen, paint_for_stdout(), page_width(120)))
     return DONE
 
 
 @click.command()
-@_of_a_dialect
+@_dialect_twice
 @json_option
 def dtypes(named: str | None, dialect: str | None, as_json: bool) -> int:
     """List the dtypes, with their short forms, bits and ranges.
@@ -343,10 +341,9 @@ def dtypes(named: str | None, dialect: str | None, as_json: bool) -> int:
     from castwise.report.lists import dtypes_json, dtypes_text
 
     chosen = _chosen(named, dialect)
-    if as_json:
-        echo_json(dtypes_json(chosen))
-    else:
-        click.echo(dtypes_text(chosen, paint_for_stdout(), min(terminal_width(), 120)))
+    echo(
+        dtypes_json(chosen) if as_json else dtypes_text(chosen, paint_for_stdout(), page_width(120))
+    )
     return DONE
 
 

@@ -1,4 +1,7 @@
-"""The command that audits a program."""
+"""The commands that run a program under audit: `castwise audit` and `castwise port`.
+
+Their options come first, in groups, each with what it does around a run. The two commands are last.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,22 @@ import functools
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
 
 from castwise.auditing.records import DIFFERS, LOST
-from castwise.cli.options import WRONG_USAGE, complete_dialects, complete_ops
+from castwise.cli.options import (
+    FILE,
+    WRONG_USAGE,
+    complete_dialects,
+    complete_ops,
+    options_as,
+    write_text,
+)
 from castwise.errors import UsageError
 from castwise.report.terminal import paint_for, paint_for_stdout, terminal_width
 from castwise.settings import KEYS, Project, find_project
@@ -30,7 +39,7 @@ if TYPE_CHECKING:
 # Defaults for a command's options, from [tool.castwise] in pyproject.toml.
 
 
-class ConfiguredCommand(click.Command):
+class _ConfiguredCommand(click.Command):
     """A command whose options have their defaults in [tool.castwise]; the command line wins."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -49,7 +58,7 @@ class ConfiguredCommand(click.Command):
             raise _with_file(error, ctx, project) from None
 
 
-no_config_option = click.option(
+_no_config_option = click.option(
     "--no-config",
     is_flag=True,
     expose_value=False,
@@ -60,15 +69,11 @@ no_config_option = click.option(
 def _defaults(command: click.Command, given: Mapping[str, Any], project: Project) -> dict[str, Any]:
     """The defaults of a command's parameters, by their names. It leaves keys of others alone."""
     own = {key: v for key, v in project.values.items() if command.name in KEYS[key].commands}
-    defaults = {_parameter(command, key): value for key, value in own.items()}
+    names = {opt: option.name for option in command.params for opt in option.opts}
+    defaults = {str(names[f"--{key}"]): value for key, value in own.items()}
     if given.get("write_baseline"):
         defaults.pop("baseline", None)  # the file is about to be written, and may not exist yet
     return defaults
-
-
-def _parameter(command: click.Command, key: str) -> str:
-    (name,) = [option.name for option in command.params if f"--{key}" in option.opts]
-    return str(name)
 
 
 def _with_file(error: click.BadParameter, ctx: click.Context, project: Project) -> Exception:
@@ -101,7 +106,7 @@ def parse_size(text: str) -> int:
     return int(float(number) * (1024 if is_binary else 1000) ** _POWERS[unit.lower()])
 
 
-class Size(click.ParamType):  # type: ignore[type-arg]  # not generic before click 8.3
+class _Size(click.ParamType):  # type: ignore[type-arg]  # not generic before click 8.3
     """The type of an option that takes an amount of memory."""
 
     name = "size"
@@ -115,14 +120,10 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # not generic before cli
             self.fail(f"{value!r} is not a size: write 1000, 10kB, 1MB or 1MiB.", param, ctx)
 
 
-# The options that handle findings: which files they go to, and which of them fail the run.
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-_FILE = click.Path(path_type=Path, dir_okay=False)
+# Which findings count, where they are written, and which of them fail the run.
 
 
-class Wanted(NamedTuple):
+class FindingOptions(NamedTuple):
     """The values of the options."""
 
     json_file: Path | None
@@ -133,55 +134,46 @@ class Wanted(NamedTuple):
     baseline: Path | None
     write_baseline: Path | None
     min_bytes: int
+
+
+_finding_options = options_as(
+    "findings",
+    FindingOptions,
+    click.option("--json", "json_file", type=FILE, metavar="FILE",
+                 help="Write the findings as JSON."),
+    click.option("--sarif", "sarif_file", type=FILE, metavar="FILE",
+                 help="Write the findings as SARIF."),
+    click.option("--html", "html_file", type=FILE, metavar="FILE",
+                 help="Write the findings as a web page."),
+    click.option(
+        "--fail-on", multiple=True, metavar="HAZARD,...",
+        help="Exit with 1 if a finding has one of these hazards; `any` means every finding "
+        "that is not expected.",
+    ),
+    click.option(
+        "--ignore", multiple=True, metavar="HAZARD,...",
+        help="Accept these hazards on every line, as `# castwise: ignore[HAZARD]` does on one.",
+    ),
+    click.option("--baseline", type=FILE, metavar="FILE",
+                 help="Leave out the findings listed in this file."),
+    click.option("--write-baseline", type=FILE, metavar="FILE",
+                 help="Write the findings to a file for --baseline."),
+    click.option("--min-bytes", type=_Size(), default=0, metavar="SIZE",
+                 help="Hide findings whose results are smaller, in all runs together: 1000, "
+                 "10kB, 1MB, 1MiB. --fail-on does not count them."),
+)  # fmt: skip
+
+
+class Selection(NamedTuple):
+    """The same, checked before the program runs, because a run may take hours."""
+
+    options: FindingOptions
     with_all: bool
-
-
-def finding_options(command: Command) -> Command:
-    """Adds the options of Wanted to a command, which gets them as one argument, `wanted`."""
-
-    @functools.wraps(command)
-    def collected(**given: Any) -> Any:
-        wanted = Wanted(**{name: given.pop(name) for name in Wanted._fields})
-        return command(wanted=wanted, **given)
-
-    options = [
-        click.option("--json", "json_file", type=_FILE, metavar="FILE",
-                     help="Write the findings as JSON."),
-        click.option("--sarif", "sarif_file", type=_FILE, metavar="FILE",
-                     help="Write the findings as SARIF."),
-        click.option("--html", "html_file", type=_FILE, metavar="FILE",
-                     help="Write the findings as a web page."),
-        click.option(
-            "--fail-on", multiple=True, metavar="HAZARD,...",
-            help="Exit with 1 if a finding has one of these hazards; `any` means every finding "
-            "that is not expected.",
-        ),
-        click.option(
-            "--ignore", multiple=True, metavar="HAZARD,...",
-            help="Accept these hazards on every line, as `# castwise: ignore[HAZARD]` does on one.",
-        ),
-        click.option("--baseline", type=_FILE, metavar="FILE",
-                     help="Leave out the findings listed in this file."),
-        click.option("--write-baseline", type=_FILE, metavar="FILE",
-                     help="Write the findings to a file for --baseline."),
-        click.option("--min-bytes", type=Size(), default=0, metavar="SIZE",
-                     help="Hide findings whose results are smaller, in all runs together: 1000, "
-                     "10kB, 1MB, 1MiB. --fail-on does not count them."),
-    ]  # fmt: skip
-    for option in reversed(options):
-        collected = option(collected)
-    return collected  # type: ignore[return-value]
-
-
-class Judge(NamedTuple):
-    """The options, checked before the program runs, because a run may take hours."""
-
-    wanted: Wanted
     hazards: tuple[str, ...]
     ignored: tuple[str, ...]
     known: Baseline | None
 
-    def judge(self, audit: Audit) -> tuple[Audit, Audit]:
+    def select(self, audit: Audit) -> tuple[Audit, Audit]:
         """The audit without the findings that comments and --ignore accept, then also without those
         that are expected or in the baseline, and the small ones."""
         from castwise.auditing.suppressions import (
@@ -192,32 +184,27 @@ class Judge(NamedTuple):
         )
 
         whole = without_ignored(audit, self.ignored)
-        counted = whole if self.wanted.with_all else without_expected(whole, self.hazards)
-        counted = without_known(counted, self.known) if self.known else counted
-        return whole, without_small(counted, self.wanted.min_bytes)
+        listed = whole if self.with_all else without_expected(whole, self.hazards)
+        listed = without_known(listed, self.known) if self.known else listed
+        return whole, without_small(listed, self.options.min_bytes)
 
-    def of_later_runs(self, audited: Callable[..., Audit], whole: Audit) -> Callable[[Seen], Audit]:
-        """What judges the program again, with its fixes: they do not change what it is meant to
-        compute in."""
-        return lambda seen: self.judge(audited(seen, target=whole.target))[1]
-
-    def write(self, whole: Audit, counted: Audit) -> None:
+    def write(self, whole: Audit, listed: Audit) -> None:
         """Writes the requested files."""
         import json
 
-        wanted = self.wanted
+        wanted = self.options
         if wanted.json_file:
             from castwise.report.audit_formats import audit_json
 
-            _write(wanted.json_file, json.dumps(audit_json(counted), indent=2))
+            write_text(wanted.json_file, json.dumps(audit_json(listed), indent=2))
         if wanted.sarif_file:
             from castwise.report.audit_formats import audit_sarif
 
-            _write(wanted.sarif_file, json.dumps(audit_sarif(counted), indent=2))
+            write_text(wanted.sarif_file, json.dumps(audit_sarif(listed), indent=2))
         if wanted.html_file:
             from castwise.report.audit_page import audit_html
 
-            _write(wanted.html_file, audit_html(counted))
+            write_text(wanted.html_file, audit_html(listed))
         if wanted.write_baseline:
             from castwise.auditing.suppressions import write_baseline
 
@@ -227,8 +214,8 @@ class Judge(NamedTuple):
         """The command's exit status: the program's own, or 1 if findings make it fail."""
         from castwise.auditing.suppressions import failing, failing_compilations, failing_losses
 
-        counts = failing, failing_losses, failing_compilations
-        found = [one for failed in counts for one in failed(audit, self.hazards)]
+        kinds = failing, failing_losses, failing_compilations
+        found = [one for failed in kinds for one in failed(audit, self.hazards)]
         if not found:
             return of_program
         failures = "1 finding fails" if len(found) == 1 else f"{len(found):,} findings fail"
@@ -236,28 +223,24 @@ class Judge(NamedTuple):
         return of_program or 1
 
 
-def judge_of(wanted: Wanted) -> Judge:
-    """The judge for these options.
+def _make_selection(options: FindingOptions, with_all: bool) -> Selection:
+    """What these options select.
 
     Raises UsageError for an unknown hazard, a baseline that cannot be read, a missing directory.
     """
     from castwise.auditing.suppressions import hazards_named, read_baseline
 
-    outputs = (wanted.json_file, wanted.sarif_file, wanted.html_file, wanted.write_baseline)
+    outputs = (options.json_file, options.sarif_file, options.html_file, options.write_baseline)
     for file in outputs:
         if file and not file.absolute().parent.is_dir():
             raise UsageError(f"cannot write {str(file)!r}: its directory does not exist.")
-    hazards = hazards_named(wanted.fail_on)
-    ignored = hazards_named(wanted.ignore, "--ignore", beside=())
+    hazards = hazards_named(options.fail_on)
+    ignored = hazards_named(options.ignore, "--ignore", beside=())
     both = ",".join(hazard for hazard in hazards if hazard in ignored)
     if both:
         raise UsageError(f"--fail-on {both} and --ignore {both} contradict each other.")
-    known = read_baseline(wanted.baseline) if wanted.baseline else None
-    return Judge(wanted, hazards, ignored, known)
-
-
-def _write(file: Path, text: str) -> None:
-    file.write_text(f"{text}\n", encoding="utf-8")
+    known = read_baseline(options.baseline) if options.baseline else None
+    return Selection(options, with_all, hazards, ignored, known)
 
 
 # The options of `castwise audit` that try, show and write fixes.
@@ -273,12 +256,12 @@ class Fixes(NamedTuple):
     def apply(self, audit: Audit, run: Run, trial: Trial | None) -> None:
         """Shows the fixes as a diff, or writes them. Of fixes that were tried, only those that did
         no harm."""
-        from castwise.auditing.fixes import patches
-        from castwise.report.audit import diff_text, refused_text
+        from castwise.auditing.fixes import patches, write
+        from castwise.report.audit import diff_text, refused_text, written_text
 
         if not self.fix and not self.diff:
             return
-        made, refused = patches(_chosen(audit, trial), run.seen)
+        made, refused = patches(_compatible_fixes(audit, trial), run.seen)
         if self.diff:
             shown = "".join(diff_text(patch, paint_for_stdout()) for patch in made)
             click.echo(shown, nl=False)
@@ -287,21 +270,14 @@ class Fixes(NamedTuple):
                        "fixes are proven only up to there.", err=True)  # fmt: skip
             return
         else:
-            refused += _write_fixes(made)
+            written, unwritten = write(made)
+            click.echo(f"\n{written_text(written)}", err=True)
+            refused += unwritten
         if refused:
             click.echo(f"\n{refused_text(refused)}", err=True)
 
 
-def _write_fixes(made: Sequence[Any]) -> list[Any]:
-    from castwise.auditing.fixes import write
-    from castwise.report.audit import written_text
-
-    written, refused = write(made)
-    click.echo(f"\n{written_text(written)}", err=True)
-    return refused
-
-
-def _chosen(audit: Audit, trial: Trial | None) -> list[Fix]:
+def _compatible_fixes(audit: Audit, trial: Trial | None) -> list[Fix]:
     """The fixes that go together; those of worse origins take precedence."""
     from castwise.auditing.source import hindrance
 
@@ -314,7 +290,9 @@ def _chosen(audit: Audit, trial: Trial | None) -> list[Fix]:
     return list(chosen)
 
 
-_OPTIONS = (
+_fix_options = options_as(
+    "fixes",
+    Fixes,
     click.option(
         "--try-fixes", is_flag=True,
         help="Run the program again, with its fixes in memory, and withdraw those that crash it, "
@@ -328,22 +306,7 @@ _OPTIONS = (
 )  # fmt: skip
 
 
-def fix_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Adds these options to a command as one argument, `fixes`."""
-
-    @functools.wraps(command)
-    def collected(**given: Any) -> int:
-        chosen = Fixes(*(given.pop(name) for name in Fixes._fields))
-        if chosen.fix and chosen.diff:
-            raise UsageError("--fix writes files and --diff writes none: give one of them.")
-        return command(fixes=chosen, **given)
-
-    for option in reversed(_OPTIONS):
-        collected = option(collected)
-    return collected
-
-
-def run_with_progress(
+def _run_with_progress(
     command: Sequence[str], options: Options, doing: str = "", limit: float | None = None
 ) -> Run:
     """Runs a program under audit, with a line of progress on a terminal."""
@@ -359,26 +322,12 @@ def run_with_progress(
             progress.close()
 
 
-def tried(
-    command: Sequence[str],
-    audit: Audit,
-    first: Run,
-    options: Options,
-    read: Callable[[Seen], Audit],
-) -> tuple[Audit, Trial]:
-    """The audit without the fixes that do harm, and what the others do."""
-    from castwise.auditing.rerun import try_fixes
-
-    run = functools.partial(run_with_progress, command)
-    return try_fixes(command, audit, first, options, read, run)
-
-
 # A run that audited nothing fails, because a gate on it would pass whatever the program does.
 
 _INCLUDE = "--include"
 
 
-def check_include(include: Sequence[str], command: Sequence[str]) -> None:
+def _check_include(include: Sequence[str], command: Sequence[str]) -> None:
     """Raises UsageError for a package that the command's program cannot import; before it runs,
     because a run may take hours."""
     from castwise.auditing.launch import check_found, check_names
@@ -389,10 +338,10 @@ def check_include(include: Sequence[str], command: Sequence[str]) -> None:
     check_found(include, _INCLUDE, [_place_of(command)])
 
 
-def check_value_options(options: Options, is_enforcing: bool, hazards: Sequence[str]) -> None:
+def _check_value_options(options: Options, hazards: Sequence[str]) -> None:
     """Raises UsageError for options that --check-values does not go with, or that need it or
     --compiled."""
-    if options.checks_values and is_enforcing:
+    if options.checks_values and options.checks:
         raise UsageError("--check-values does not work together with --enforce and --enforceable.")
     if LOST in hazards and not options.checks_values:
         raise UsageError(f"--fail-on {LOST} needs --check-values.")
@@ -406,7 +355,9 @@ def _place_of(command: Sequence[str]) -> str:
     return os.getcwd() if is_module else os.path.dirname(os.path.abspath(command[0]))
 
 
-def with_include(status: int, seen: Seen, include: Sequence[str], command: Sequence[str]) -> int:
+def _status_with_include(
+    status: int, seen: Seen, include: Sequence[str], command: Sequence[str]
+) -> int:
     """The exit status of a command: its own, or that of wrong usage if a package that was asked for
     was not audited. A program that failed may not have come that far, and a package named in
     pyproject.toml need not be used by every program of a project."""
@@ -418,20 +369,16 @@ def with_include(status: int, seen: Seen, include: Sequence[str], command: Seque
     return _failed(status, reasons_not_audited(include, _INCLUDE, seen, [_place_of(command)]))
 
 
-def with_gate(status: int, audit: Audit, hazards: Sequence[str]) -> int:
-    """The exit status: the given one, or that of wrong usage if --fail-on judged no operation."""
-    is_empty = bool(hazards) and not status and not _has_seen(audit)
-    return _failed(status, [_nothing(hazards)] if is_empty else [])
-
-
-def _has_seen(audit: Audit) -> bool:
-    of_libraries = audit.inside.seen if audit.inside else 0
-    return bool(audit.coverage.seen or audit.coverage.not_understood or of_libraries)
-
-
-def _nothing(hazards: Sequence[str]) -> str:
-    return (f"--fail-on {','.join(hazards)} checked nothing: no operation on arrays was seen. "
-            "If an installed package does the computing, add --include PACKAGE.")  # fmt: skip
+def _status_with_gate(status: int, audit: Audit, hazards: Sequence[str]) -> int:
+    """The exit status: the given one, or that of wrong usage if --fail-on checked no operation."""
+    inside = audit.inside.seen if audit.inside else 0
+    if status or not hazards or audit.coverage.seen or audit.coverage.not_understood or inside:
+        return status
+    reason = (
+        f"--fail-on {','.join(hazards)} checked nothing: no operation on arrays was seen. If an "
+        "installed package does the computing, add --include PACKAGE."
+    )
+    return _failed(status, [reason])
 
 
 def _failed(status: int, reasons: Sequence[str]) -> int:
@@ -443,7 +390,7 @@ def _failed(status: int, reasons: Sequence[str]) -> int:
 # Options of castwise written after the program, which gets them.
 
 
-def misplaced_note(command: click.Command, program: Sequence[str]) -> str | None:
+def _misplaced_note(command: click.Command, program: Sequence[str]) -> str | None:
     """A sentence on the program's arguments that are also options of castwise, or None."""
     own = {name for option in command.params for name in option.opts if name.startswith("--")}
     script, *arguments = program
@@ -482,10 +429,12 @@ class OtherDialects(NamedTuple):
         return enforced_dialect(self.enforce, self.differs, self.allow)
 
 
-_DIALECT_OPTIONS = (
+_dialect_options = options_as(
+    "others",
+    OtherDialects,
     click.option(
         "--save",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=FILE,
         metavar="FILE",
         help="Write the recorded operations to a file for castwise port.",
     ),
@@ -518,84 +467,56 @@ _DIALECT_OPTIONS = (
 )
 
 
-def other_dialects(command: Callable[..., int]) -> Callable[..., int]:
-    """Adds these options to a command as one argument, `others`."""
-
-    @functools.wraps(command)
-    def collected(**given: Any) -> int:
-        own = {name: given.pop(name) for name in OtherDialects._fields}
-        return command(others=OtherDialects(**own), **given)
-
-    for option in reversed(_DIALECT_OPTIONS):
-        collected = option(collected)
-    return collected
+# How the program runs under audit.
 
 
-_SCRIPT = click.Path(path_type=Path, dir_okay=False)
+class RunOptions(NamedTuple):
+    """What is audited, and how closely."""
+
+    include: tuple[str, ...]
+    deep: bool
+    check_values: bool
+    compiled: bool
 
 
-def _auditor_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Adds the options that say how to audit; the command gets what makes the audit, `audited`."""
-
-    @click.option("--all", "with_all", is_flag=True,
-                  help="Show sums that widen small integers too, and expected casts: those of "
-                  "integers and masks to the program's own float dtype.")  # fmt: skip
-    @click.option("--target", metavar="DTYPE",
-                  help="What the program is meant to compute in: float32, bfloat16, float16, "
-                  "float64, mps or tpu. Findings that leave it come first. Default: inferred "
-                  "from the program's arrays.")  # fmt: skip
-    @functools.wraps(command)
-    def collected(*, with_all: bool, target: str | None, **given: Any) -> int:
-        from castwise.auditing.origins import make_audit
-        from castwise.auditing.plans import stated_target
-
-        stated = stated_target(target) if target else None
-        audited = functools.partial(make_audit, with_accumulators=with_all, target=stated)
-        return command(audited=audited, with_all=with_all, **given)
-
-    return collected
-
-
-def _run_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Adds the options that say how to run the program; the command gets `options`."""
-
-    @click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too.")
-    @click.option("--deep", is_flag=True, help="Look inside libraries and backward passes too.")
-    @click.option("--check-values", is_flag=True,
-                  help="Look at the values too, and show those that a cast or an operation lost. "
-                  "Slow: each operation is computed twice.")  # fmt: skip
-    @click.option("--compiled", is_flag=True,
-                  help="Run compiled functions without their compilers too, once for each kind of "
-                  "arguments, and show dtypes and refusals that differ.")  # fmt: skip
-    @functools.wraps(command)
-    def collected(
-        *, include: tuple[str, ...], deep: bool, check_values: bool, compiled: bool, **given: Any
-    ) -> int:
-        from castwise.auditing.records import Options
-
-        options = Options(include, is_deep=deep, checks_values=check_values, compares=compiled)
-        return command(options=options, **given)
-
-    return collected
+_run_options = options_as(
+    "run_options",
+    RunOptions,
+    click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too."),
+    click.option("--deep", is_flag=True, help="Look inside libraries and backward passes too."),
+    click.option("--check-values", is_flag=True,
+                 help="Look at the values too, and show those that a cast or an operation lost. "
+                 "Slow: each operation is computed twice."),
+    click.option("--compiled", is_flag=True,
+                 help="Run compiled functions without their compilers too, once for each kind of "
+                 "arguments, and show dtypes and refusals that differ."),
+)  # fmt: skip
 
 
 @click.command(
-    cls=ConfiguredCommand,
+    cls=_ConfiguredCommand,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @_run_options
-@fix_options
-@_auditor_options
-@finding_options
-@other_dialects
-@no_config_option
+@_fix_options
+@click.option("--all", "with_all", is_flag=True,
+              help="Show sums that widen small integers too, and expected casts: those of "
+              "integers and masks to the program's own float dtype.")  # fmt: skip
+@click.option("--target", metavar="DTYPE",
+              help="What the program is meant to compute in: float32, bfloat16, float16, float64, "
+              "mps or tpu. Findings that leave it come first. Default: inferred from the "
+              "program's arrays.")  # fmt: skip
+@_finding_options
+@_dialect_options
+@_no_config_option
 @click.option("-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def audit(
-    options: Options,
+    run_options: RunOptions,
     fixes: Fixes,
-    audited: Callable[..., Audit],
-    wanted: Wanted,
+    with_all: bool,
+    target: str | None,
+    findings: FindingOptions,
     others: OtherDialects,
     is_module: bool,
     program: tuple[str, ...],
@@ -617,50 +538,64 @@ def audit(
       castwise audit --fail-on any --baseline known.json tests/run.py
       castwise audit --enforce tensorflow:safe --allow train.py:12 train.py
     """
+    from castwise.auditing.origins import make_audit
+    from castwise.auditing.plans import stated_target
+    from castwise.auditing.records import Options
     from castwise.auditing.saved import save_file
-    from castwise.report.audit import audit_text
+    from castwise.report.audit import audit_text, trial_text
 
+    if fixes.fix and fixes.diff:
+        raise UsageError("--fix writes files and --diff writes none: give one of them.")
+    stated = stated_target(target) if target else None
+    include, deep, check_values, compiled = run_options
     command = ("-m", *program) if is_module else program
-    check_include(options.include, command)
-    judge = judge_of(wanted)
+    _check_include(include, command)
+    selection = _make_selection(findings, with_all)
     enforce = others.enforced
-    is_checking = others.enforceable or bool(enforce)
-    check_value_options(options, is_checking, judge.hazards)
-    options = replace(options, keeps_outcome=fixes.try_fixes, checks=is_checking, enforce=enforce)
-    run = run_with_progress(command, options)
+    options = Options(
+        include,
+        is_deep=deep,
+        checks_values=check_values,
+        compares=compiled,
+        keeps_outcome=fixes.try_fixes,
+        checks=others.enforceable or bool(enforce),
+        enforce=enforce,
+    )
+    _check_value_options(options, selection.hazards)
+    run = _run_with_progress(command, options)
     if others.save:
         save_file(run.seen, others.save)
-    whole, found = judge.judge(audited(run.seen))
+    audited = functools.partial(make_audit, with_accumulators=with_all)
+    whole, found = selection.select(audited(run.seen, target=stated))
     trial = None
     if fixes.try_fixes:
-        found, trial = tried(command, found, run, options, judge.of_later_runs(audited, whole))
+        from castwise.auditing.rerun import try_fixes
+
+        def read(seen: Seen) -> Audit:
+            """A later run: its fixes do not change what the program is meant to compute in."""
+            return selection.select(audited(seen, target=whole.target))[1]
+
+        again = functools.partial(_run_with_progress, command)
+        found, trial = try_fixes(command, found, run, options, read, again)
     width = min(terminal_width(sys.stderr), 100)
     click.echo(audit_text(found, paint_for(sys.stderr), width), err=True)
-    judge.write(whole, found)
+    selection.write(whole, found)
     if enforce:
         from castwise.report.port import enforced_text
 
         click.echo(f"\n{enforced_text(run.seen, enforce.dialect, paint_for(sys.stderr))}", err=True)
     if trial:
-        from castwise.report.audit import trial_text
-
         click.echo(f"\n{trial_text(trial, width)}", err=True)
     fixes.apply(found, run, trial)
-    if note := misplaced_note(click.get_current_context().command, program):
+    if note := _misplaced_note(click.get_current_context().command, program):
         click.echo(f"\n{note}", err=True)
-    status = with_include(judge.status(found, run.status), run.seen, options.include, command)
-    return with_gate(status, found, judge.hazards)
-
-
-# The command that shows what would change for a program in another dialect.
-
-_PORTED = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
-_PAGE = click.Path(path_type=Path, dir_okay=False)
-_SAVED = ".json"
+    status = selection.status(found, run.status)
+    status = _status_with_include(status, run.seen, include, command)
+    return _status_with_gate(status, found, selection.hazards)
 
 
 @click.command(
-    cls=ConfiguredCommand,
+    cls=_ConfiguredCommand,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.option(
@@ -680,10 +615,14 @@ _SAVED = ".json"
 )
 @click.option("--include", multiple=True, metavar="PACKAGE", help="Include this package too.")
 @click.option(
-    "--json", "json_file", type=_PORTED, metavar="FILE", help="Write JSON. `-` is stdout."
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="Write JSON. `-` is stdout.",
 )
-@click.option("--html", "html_file", type=_PAGE, metavar="FILE", help="Write a web page.")
-@no_config_option
+@click.option("--html", "html_file", type=FILE, metavar="FILE", help="Write a web page.")
+@_no_config_option
 @click.option("-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def port(
@@ -720,12 +659,12 @@ def port(
     for name in filter(None, (source, target)):
         dialect_named(name)  # fails for an unknown one before the program runs
     command = ("-m", *program) if is_module else program
-    is_saved = not is_module and program[0].endswith(_SAVED)
+    is_saved = not is_module and program[0].endswith(".json")
     if is_saved:
         seen, status = load_file(Path(program[0])), 0
     else:
         options = Options(include, checks=True, notes_attempts=True)
-        check_include(include, command)
+        _check_include(include, command)
         run = run_audited(command, options)
         seen, status = run.seen, run.status
     found = make_port(seen, target, source)
@@ -736,7 +675,7 @@ def port(
         click.echo(f"The program exited with status {status}. castwise did not see what it would "
                    "have done after that.", err=True)  # fmt: skip
     status = 1 if found.changes else status
-    return status if is_saved else with_include(status, seen, include, command)
+    return status if is_saved else _status_with_include(status, seen, include, command)
 
 
 def _write_port(found: Port, json_file: Path | None, html_file: Path | None) -> None:
@@ -750,6 +689,6 @@ def _write_port(found: Port, json_file: Path | None, html_file: Path | None) -> 
         if str(json_file) == "-":
             click.echo(text)
         else:
-            json_file.write_text(text + "\n", encoding="utf-8")
+            write_text(json_file, text)
     if html_file:
-        html_file.write_text(port_html(found) + "\n", encoding="utf-8")
+        write_text(html_file, port_html(found))

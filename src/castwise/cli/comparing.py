@@ -1,29 +1,31 @@
-"""The command that compares dialects with each other."""
+"""The commands that compare: dialects, releases, a framework, an exported model."""
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from castwise.cli.options import (
     DONE,
+    FILE,
     FOUND,
     complete_dialects,
     deliver,
     dialect_argument,
-    echo_json,
+    echo,
     format_option,
     json_option,
     op_option,
+    options_as,
     output_option,
+    page_width,
+    write_text,
 )
 from castwise.errors import UsageError
-from castwise.report.terminal import paint_for_stdout, terminal_width
+from castwise.report.terminal import paint_for_stdout
 
 if TYPE_CHECKING:
     from castwise.comparing.programs import Budget
@@ -87,7 +89,7 @@ def _diff_two(
         known = ", ".join(DIFF_FORMATS)
         raise UsageError(f"{format_} needs diff --all; for two dialects use one of {known}.")
     found = make_diff(dialect_named(first), dialect_named(second), op=op)
-    width = min(terminal_width(), 100)
+    width = page_width()
     deliver(
         found,
         DIFF_FORMATS,
@@ -109,12 +111,9 @@ def _diff_all(format_: str | None, output: Path | None) -> int:
         DISTANCE_FORMATS,
         format_,
         output,
-        lambda paint: distances_text(found, paint, min(terminal_width(), 100)),
+        lambda paint: distances_text(found, paint, page_width()),
     )
     return DONE
-
-
-# The command that tells what releases changed.
 
 
 @click.command()
@@ -160,12 +159,12 @@ def history(
         HISTORY_FORMATS,
         "json" if as_json else format_,
         output,
-        lambda paint: history_text(found, paint, min(terminal_width(), 100), shows_all=cells),
+        lambda paint: history_text(found, paint, page_width(), shows_all=cells),
     )
     return DONE
 
 
-# The options of `castwise verify` that are about random programs.
+# A dialect and the framework installed here: its answers, random programs, its compilers.
 
 _AMOUNT = re.compile(r"(\d+)(s|m)?")
 _SECONDS = {"s": 1, "m": 60}
@@ -179,7 +178,9 @@ class Programs(NamedTuple):
     backends: tuple[str, ...]  # empty: every installed one
 
 
-_OPTIONS = (
+_program_options = options_as(
+    "programs",
+    Programs,
     click.option(
         "--programs", "amount", metavar="60s|500",
         help="Run random programs for this long, or this many of them.",
@@ -192,22 +193,7 @@ _OPTIONS = (
 )  # fmt: skip
 
 
-def program_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Adds these options to a command as one argument, `programs`: None without --programs."""
-
-    @functools.wraps(command)
-    def collected(**given: Any) -> int:
-        chosen = Programs(*(given.pop(name) for name in Programs._fields))
-        if not chosen.amount and (chosen.seed or chosen.backends):
-            raise UsageError("--seed and --backend need --programs: add --programs 60s.")
-        return command(programs=chosen if chosen.amount else None, **given)
-
-    for option in reversed(_OPTIONS):
-        collected = option(collected)
-    return collected
-
-
-def verify_programs(dialect: str, programs: Programs, *, as_json: bool) -> int:
+def _verify_programs(dialect: str, programs: Programs, *, as_json: bool) -> int:
     """Runs the programs, prints what they found and returns the command's exit status."""
     from castwise.catalog.dialects import dialect_named
     from castwise.comparing.programs import check_programs, speaker_for
@@ -220,10 +206,7 @@ def verify_programs(dialect: str, programs: Programs, *, as_json: bool) -> int:
     backends = programs.backends or installed_backends()
     with progress_to(f"Running programs in {speaker.name}", budget.total) as on_progress:
         found = check_programs(chosen, speaker, backends, budget, programs.seed, on_progress)
-    if as_json:
-        echo_json(checked_json(found))
-    else:
-        click.echo(checked_text(found, paint_for_stdout()))
+    echo(checked_json(found) if as_json else checked_text(found, paint_for_stdout()))
     return int(bool(found.unlisted))
 
 
@@ -259,18 +242,15 @@ def installed_backends() -> tuple[str, ...]:
     return tuple(found)
 
 
-# The command that compares a dialect with its framework.
-
-
 @click.command()
 @dialect_argument
 @op_option("Check only this op. Can be repeated.", "--op", "ops", multiple=True)
-@program_options
+@_program_options
 @json_option
 @click.option(
     "--html",
     "html_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     metavar="FILE",
     help="Write every answer that differs as a web page.",
 )
@@ -294,7 +274,7 @@ def installed_backends() -> tuple[str, ...]:
 def verify(
     dialect: str,
     ops: tuple[str, ...],
-    programs: Programs | None,
+    programs: Programs,
     as_json: bool,
     html_file: Path | None,
     through: str | None,
@@ -329,21 +309,23 @@ def verify(
       castwise verify torch --through onnx:onnxruntime --sample 4
       castwise verify torch --through mycompiler:compile --json
     """
+    if not programs.amount and (programs.seed or programs.backends):
+        raise UsageError("--seed and --backend need --programs: add --programs 60s.")
     if sample and not through:
         raise UsageError("--sample needs --through: without it, every question is asked.")
     if values and not through:
         raise UsageError("--values needs --through: programs compare values, see --programs.")
     if through:
-        if programs is not None:
+        if programs.amount:
             raise UsageError("--through cannot be used with --programs: choose one.")
         asking = _Asking(through, ops, sample, values)
         return _verify_through(dialect, asking, as_json, html_file)
-    if programs is not None:
+    if programs.amount:
         if ops:
             raise UsageError("--op cannot be used with --programs: programs mix all ops.")
         if html_file:
             raise UsageError("--html cannot be used with --programs: use --json.")
-        return verify_programs(dialect, programs, as_json=as_json)
+        return _verify_programs(dialect, programs, as_json=as_json)
     return _verify_dialect(dialect, ops, as_json, html_file)
 
 
@@ -363,8 +345,8 @@ def _verify_dialect(
     with progress(f"Asking {recorder.name}", count(recorder, only)) as on_question:
         found = make_verification(chosen, recorder, only, on_question)
     if html_file:
-        _write(html_file, verification_html(found))
-    _print(verification_json(found) if as_json else verification_text(found, paint_for_stdout()))
+        write_text(html_file, verification_html(found))
+    echo(verification_json(found) if as_json else verification_text(found, paint_for_stdout()))
     return DONE if found.agrees else FOUND
 
 
@@ -393,21 +375,9 @@ def _verify_through(dialect: str, asking: _Asking, as_json: bool, html_file: Pat
     with progress(f"Asking {recorder.name} through {asking.through}", len(asked)) as on_question:
         found = compare_through(recorder, transformation, asked, on_question)
     if html_file:
-        _write(html_file, through_html(found))
-    _print(through_json(found) if as_json else through_text(found, paint_for_stdout()))
+        write_text(html_file, through_html(found))
+    echo(through_json(found) if as_json else through_text(found, paint_for_stdout()))
     return DONE if found.agrees else FOUND
-
-
-def _write(file: Path, page: str) -> None:
-    file.write_text(f"{page}\n", encoding="utf-8")
-
-
-def _print(result: dict[str, Any] | str) -> None:
-    """Prints a result: JSON, or text."""
-    if isinstance(result, str):
-        click.echo(result)
-    else:
-        echo_json(result)
 
 
 # The command that compares an exported model with the function it was made of.
@@ -468,10 +438,7 @@ def check_export(
     require_runtime()
     checking = Checking(dict(map(_size, dims)), seed, inputs, exact)
     found = checked(model, load_reference(reference, framework), checking)
-    if as_json:
-        echo_json(export_json(found))
-    else:
-        click.echo(export_text(found, paint_for_stdout()))
+    echo(export_json(found) if as_json else export_text(found, paint_for_stdout()))
     return DONE if found.agrees else FOUND
 
 

@@ -1,7 +1,8 @@
-"""The options and arguments that several commands share."""
+"""What several commands share: options, arguments, exit statuses, and how a result is printed."""
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from castwise.errors import UsageError
-from castwise.report.terminal import Paint, paint_for_stdout
+from castwise.report.terminal import Paint, paint_for_stdout, terminal_width
 
 # What the shell completes: the names of dialects and of ops.
 
@@ -51,17 +52,36 @@ def complete_dialects_or_ops(
     return [*found, *complete_ops(context, parameter, incomplete)]
 
 
+# Options and arguments.
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 _DIALECT = re.compile(r"[\w@.:=/ -]+")  # what a dialect's name, or the path of a file, is made of
 
+FILE = click.Path(path_type=Path, dir_okay=False)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 output_option = click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write to this file.",
+    "-o", "--output", type=FILE, metavar="FILE", help="Write to this file."
 )
+
+
+def options_as(
+    name: str, record: Any, *options: Callable[[Any], Any]
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Adds options to a command, which gets their values as one argument of this name: a record
+    whose fields are named as the options are."""
+
+    def with_options(command: Callable[..., int]) -> Callable[..., int]:
+        @functools.wraps(command)
+        def collected(**given: Any) -> int:
+            values = {field: given.pop(field) for field in record._fields}
+            return command(**{name: record(**values)}, **given)
+
+        for option in reversed(options):
+            collected = option(collected)
+        return collected
+
+    return with_options
 
 
 def dialect_option(help_text: str) -> Callable[[Command], Command]:
@@ -81,12 +101,11 @@ def op_option(help_text: str, *names: str, **settings: Any) -> Callable[[Command
 def dialect_argument(command: Command) -> Command:
     """The dialect that a command is about; without one, that of the settings."""
     return click.argument(
-        "dialect", required=False, callback=_or_chosen, shell_complete=complete_dialects
+        "dialect",
+        required=False,
+        callback=lambda ctx, parameter, given: chosen_or_missing() if given is None else given,
+        shell_complete=complete_dialects,
     )(command)
-
-
-def _or_chosen(ctx: click.Context, parameter: click.Parameter, given: str | None) -> str:
-    return given if given is not None else chosen_or_missing()
 
 
 def chosen_or_missing(rest: str = "") -> str:
@@ -148,13 +167,27 @@ WRONG_USAGE = 2
 INTERRUPTED = 130
 
 
+# How a result is printed, or written to a file.
+
 T = TypeVar("T")
 
 
-def echo_json(value: Any) -> None:
+def page_width(most: int = 100) -> int:
+    """The width of a page of text: that of the terminal, but no more than a line can be read."""
+    return min(terminal_width(), most)
+
+
+def echo(result: dict[str, Any] | list[Any] | str) -> None:
+    """Prints a result: a text, or JSON, indented where a person reads it."""
     import json  # help and text do not need it
 
-    click.echo(json.dumps(value, indent=2 if sys.stdout.isatty() else None))
+    is_text = isinstance(result, str)
+    click.echo(result if is_text else json.dumps(result, indent=2 if sys.stdout.isatty() else None))
+
+
+def write_text(file: Path, text: str) -> None:
+    """Writes a file that ends with its line."""
+    file.write_text(f"{text}\n", encoding="utf-8")
 
 
 def deliver(
@@ -169,7 +202,7 @@ def deliver(
     if output is None and chosen == "text":
         click.echo(text(paint_for_stdout()))
     elif output is None:
-        _echo(formats[chosen](made))
+        _echo_format(formats[chosen](made))
     else:
         written = formats[chosen](made)
         output.write_bytes(written if isinstance(written, bytes) else f"{written}\n".encode())
@@ -185,7 +218,7 @@ def _format_of(output: Path, formats: Mapping[str, object]) -> str:
     return ending
 
 
-def _echo(content: str | bytes) -> None:
+def _echo_format(content: str | bytes) -> None:
     is_picture = isinstance(content, bytes)
     if is_picture and sys.stdout.isatty():
         raise UsageError("a picture cannot be printed to the terminal: write it to a file with -o.")

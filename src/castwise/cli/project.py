@@ -1,4 +1,4 @@
-"""The command that shows the settings."""
+"""The commands about castwise itself: its settings here, what it finds here, its explorer."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from castwise.cli.options import DONE, FOUND, complete_dialects, echo_json, json_option
-from castwise.report.terminal import paint_for_stdout, terminal_width
+from castwise.cli.options import DONE, FOUND, complete_dialects, echo, json_option, page_width
+from castwise.report.terminal import paint_for_stdout
 
 
 @click.command()
@@ -26,14 +26,10 @@ def config(as_json: bool) -> int:
     from castwise.settings import project_settings
 
     found = project_settings(Path.cwd())
-    if as_json:
-        echo_json(settings_json(found))
-    else:
-        click.echo(settings_text(found, paint_for_stdout(), min(terminal_width(), 100)))
+    echo(
+        settings_json(found) if as_json else settings_text(found, paint_for_stdout(), page_width())
+    )
     return DONE
-
-
-# The command that looks at what is installed.
 
 
 @click.command()
@@ -53,14 +49,8 @@ def doctor(as_json: bool) -> int:
     from castwise.report.doctor import checkup_json, checkup_text
 
     found = checkup(Path.cwd())
-    if as_json:
-        echo_json(checkup_json(found))
-    else:
-        click.echo(checkup_text(found, paint_for_stdout(), min(terminal_width(), 100)))
+    echo(checkup_json(found) if as_json else checkup_text(found, paint_for_stdout(), page_width()))
     return FOUND if found.problems else DONE
-
-
-# The command that builds the explorer.
 
 
 @click.command()
