@@ -22,7 +22,7 @@ from castwise.catalog.dialects import process_default, to_dialect
 from castwise.graph.graph import Graph, trace
 from castwise.graph.passes import simplify
 from castwise.graph.plan import Numbers, OtherNumbersError
-from castwise.graph.program import Node, Slot, filled, rebuilt, sequence_like
+from castwise.graph.program import Node, Slot, filled, option_leaves, rebuilt, sequence_like
 from castwise.graph.run import Ready, is_as_traced
 from castwise.rules.dialect import Dialect
 from castwise.vocab.operands import Operand, Scalar, array_operand, value_class
@@ -476,7 +476,10 @@ def _number_variant(traced: _Trace, numbers: Sequence[Scalar], read: frozenset[i
             continue
         finally:
             arguments.is_open = False
-        found = arguments.read.union(*[n.places for n in _in_options(graph)])
+        # A number in the options of a node cannot change from call to call.
+        options = [node.options for node in (graph.traced or graph).nodes]
+        inside = [leaf for leaf in option_leaves(options) if type(leaf) is TracedNumber]
+        found = arguments.read.union(*[number.places for number in inside])
         if not found:
             settled, nodes = _settled(graph)
             return _Variant(settled, Numbers(len(numbers), nodes), read)
@@ -500,18 +503,3 @@ def _settled(graph: Graph) -> tuple[Graph, Mapping[Node, TracedNumber]]:
     original = graph.traced and rebuilt(graph.traced, remade)
     numbers.clear()
     return replace(rebuilt(graph, remade), traced=original), numbers
-
-
-def _in_options(graph: Graph) -> Iterator[TracedNumber]:
-    """The stand-ins in the options of nodes, which a graph has as they are."""
-    waiting: list[Any] = [node.options for node in (graph.traced or graph).nodes]
-    while waiting:
-        option = waiting.pop()
-        if type(option) is TracedNumber:
-            yield option
-        elif isinstance(option, Mapping):
-            waiting.extend(option.values())
-        elif isinstance(option, (list, tuple)):
-            waiting.extend(option)
-        elif isinstance(option, slice):
-            waiting.extend((option.start, option.stop, option.step))

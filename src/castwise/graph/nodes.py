@@ -21,7 +21,16 @@ from castwise.arrays.fusing import FusedProgram, check_values, finished, guarded
 from castwise.arrays.steps import Entry, Steps, entry_cast, quieted, running_unchecked
 from castwise.arrays.values import adapted
 from castwise.errors import UsageError
-from castwise.graph.program import CAST, CONSTANT, Node, Program, given_numbers, with_given
+from castwise.graph.program import (
+    CAST,
+    CONSTANT,
+    Node,
+    Program,
+    given_numbers,
+    option_leaves,
+    with_given,
+    with_leaves,
+)
 from castwise.graph.sizes import Size, known_size
 from castwise.kernels.emitter import Traits
 from castwise.kernels.ops import LOWERED_OPS
@@ -31,6 +40,9 @@ from castwise.vocab.ops import Op, known_op, op
 
 # One node.
 
+# From symbolic sizes and options to a function of arrays.
+_Configure = Callable[[Mapping[str, int], Mapping[str, Any]], Function]
+
 
 def computation(node: Node, backend: Backend, rules: Values) -> Function:
     """The function of the arrays of a node's inputs; `needs_sizes` tells whether the symbolic sizes
@@ -39,17 +51,17 @@ def computation(node: Node, backend: Backend, rules: Values) -> Function:
         return entry_cast(Entry(node.dtype, node.inputs[0].dtype), backend, rules)
     sizes_known = not needs_sizes(node)
     numbers = given_numbers(node.options)
-    call: Call = functools.partial(_laid_out, node, backend)
+    configured: _Configure = functools.partial(_layout_function, node, backend)
     if node.compute is not None:
-        call = _op_function(node, backend, rules)
+        configured = _op_function(node, backend, rules)
     if not numbers and sizes_known:
-        return call({}, node.options)
+        return configured({}, node.options)
 
     def computed(*given: Any) -> Any:
         sizes, arrays = ({}, given) if sizes_known else (given[0], given[1:])
         options = {key: with_given(option, arrays) for key, option in node.options.items()}
         operands = [array for n, array in enumerate(arrays) if n not in numbers]
-        return call(sizes, options)(*operands)
+        return configured(sizes, options)(*operands)
 
     return computed
 
@@ -58,7 +70,8 @@ def needs_sizes(node: Node) -> bool:
     """Whether a node depends on symbolic sizes, which are known only when the program runs."""
     if node.compute is not None and op_row(node).compute:
         return any(isinstance(size, str) for size in node.shape)
-    return node.compute is None and _has_sizes(node.options)
+    is_layout = node.compute is None
+    return is_layout and any(isinstance(leaf, Size) for leaf in option_leaves(node.options))
 
 
 def op_row(node: Node) -> Op:
@@ -92,10 +105,7 @@ def in_node_dtype(result: Any, node: Node, backend: Backend) -> Any:
     return result if held is node.dtype else backend.cast(result, node.dtype)
 
 
-Call = Callable[[Mapping[str, int], Mapping[str, Any]], Function]
-
-
-def _op_function(node: Node, backend: Backend, rules: Values) -> Call:
+def _op_function(node: Node, backend: Backend, rules: Values) -> _Configure:
     """A function of sizes and options that gives the function of an op on arrays."""
     row = op_row(node)
     if row.compute:
@@ -126,11 +136,13 @@ def _checked(found: Any, node: Node, sizes: Mapping[str, int]) -> Any:
     return found
 
 
-def _laid_out(
+def _layout_function(
     node: Node, backend: Backend, sizes: Mapping[str, int], given: Mapping[str, Any]
 ) -> Function:
     """The function of a layout node with its options."""
-    options: dict[str, Any] = _with_known(dict(given), sizes)
+    options: dict[str, Any] = with_leaves(
+        given, lambda leaf: known_size(leaf, sizes) if isinstance(leaf, Size) else leaf
+    )
     if node.op == "getitem":
         return itemgetter(options["key"])
     if node.op == "setitem":
@@ -146,29 +158,6 @@ def _laid_out(
         return functools.partial(function, **options)
     # A new array, which is created in its dtype.
     return lambda: function(*options.values(), dtype=backend.native(node.dtype))
-
-
-def _has_sizes(option: Any) -> bool:
-    if isinstance(option, slice):
-        return any(map(_has_sizes, (option.start, option.stop, option.step)))
-    if isinstance(option, Mapping):
-        return any(map(_has_sizes, option.values()))
-    if isinstance(option, (tuple, list)):
-        return any(map(_has_sizes, option))
-    return isinstance(option, Size)
-
-
-def _with_known(option: Any, sizes: Mapping[str, int]) -> Any:
-    """An option with its symbolic sizes replaced by numbers."""
-    if isinstance(option, Size):
-        return known_size(option, sizes)
-    if isinstance(option, slice):
-        return slice(*[_with_known(n, sizes) for n in (option.start, option.stop, option.step)])
-    if isinstance(option, (tuple, list)):
-        return type(option)([_with_known(part, sizes) for part in option])
-    if isinstance(option, dict):
-        return {key: _with_known(part, sizes) for key, part in option.items()}
-    return option
 
 
 # A program in regions.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import linecache
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
@@ -213,25 +213,39 @@ def use_counts(program: Program) -> Counter[Node]:
     return uses
 
 
-def given_numbers(option: Any) -> set[int]:
-    """The numbers of the inputs in an option, at any depth."""
-    if isinstance(option, Given):
-        return {option.number}
-    parts: Iterable[Any] = ()
+def option_leaves(option: Any) -> Iterator[Any]:
+    """What is in an option, or in all options of a node, at any depth."""
     if isinstance(option, Mapping):
-        parts = option.values()
-    elif isinstance(option, (tuple, list)):
-        parts = option
-    return {number for part in parts for number in given_numbers(part)}
+        option = option.values()
+    elif isinstance(option, slice):
+        option = (option.start, option.stop, option.step)
+    elif not isinstance(option, (tuple, list)):
+        yield option
+        return
+    for part in option:
+        yield from option_leaves(part)
+
+
+def with_leaves(option: Any, replaced: Callable[[Any], Any]) -> Any:
+    """An option with other leaves, in the same lists, tuples, dicts and slices."""
+    if isinstance(option, slice):
+        parts = (option.start, option.stop, option.step)
+        return slice(*[with_leaves(part, replaced) for part in parts])
+    if isinstance(option, (tuple, list)):
+        return type(option)([with_leaves(part, replaced) for part in option])
+    if isinstance(option, Mapping):
+        return {key: with_leaves(part, replaced) for key, part in option.items()}
+    return replaced(option)
+
+
+def given_numbers(option: Any) -> set[int]:
+    """The numbers of the inputs in an option."""
+    return {leaf.number for leaf in option_leaves(option) if isinstance(leaf, Given)}
 
 
 def with_given(option: Any, given: Sequence[Any]) -> Any:
     """An option with its references replaced by the inputs."""
-    if isinstance(option, Given):
-        return given[option.number]
-    if isinstance(option, (tuple, list)):
-        return type(option)([with_given(part, given) for part in option])
-    return option
+    return with_leaves(option, lambda leaf: given[leaf.number] if type(leaf) is Given else leaf)
 
 
 def in_order(ends: Iterable[T], needs: Callable[[T], Sequence[T]]) -> list[T]:

@@ -71,14 +71,14 @@ class Traced:
         raise UsageError(f"{user_place()}: a graph runs on the device of its arrays: move those.")
 
     def __dlpack__(self, **options: Any) -> NoReturn:
-        raise needs_value(self)
+        raise _needs_value(self)
 
     __dlpack_device__ = __dlpack__
 
     def __getitem__(self, key: Any) -> Traced:
-        plain, arrays = shapes.split_key(key, 1, index_node)
+        plain, arrays = shapes.split_key(key, 1, _index_node)
         shape = shapes.indexed(self.node.shape, plain, [(), *[node.shape for node in arrays]])
-        return added("getitem", (self.node, *arrays), shape, {"key": plain})
+        return _added("getitem", (self.node, *arrays), shape, {"key": plain})
 
 
 def constant(data: Any) -> Node:
@@ -91,20 +91,20 @@ def constant(data: Any) -> Node:
     )
 
 
-def index_node(array: Any) -> Node:
+def _index_node(array: Any) -> Node:
     """An array in an index as a node.
 
     Raises UsageError for a mask, because the number of elements it selects depends on values.
     """
     node = array.node if isinstance(array, Traced) else constant(array)
     if node.dtype.kind == "bool":
-        raise unknown_size("x[mask]", "xp.where(mask, x, 0), or x[mask] = number")
+        raise _unknown_size("x[mask]", "xp.where(mask, x, 0), or x[mask] = number")
     if node.dtype.kind != "int":
         raise UsageError(f"an index must consist of integers, not {node.dtype}: cast it.")
     return node
 
 
-def needs_value(array: Traced) -> UsageError:
+def _needs_value(array: Traced) -> UsageError:
     """The error for code that reads values, because there are none."""
     return UsageError(
         f"{user_place()} needs the value of a {array.node.type}, but a graph is traced without "
@@ -112,7 +112,7 @@ def needs_value(array: Traced) -> UsageError:
     )
 
 
-def unknown_size(what: str, instead: str) -> UsageError:
+def _unknown_size(what: str, instead: str) -> UsageError:
     """The error for a function whose number of elements depends on values."""
     return UsageError(
         f"{user_place()}: how many elements {what} gives depends on values, but a graph is traced "
@@ -120,16 +120,16 @@ def unknown_size(what: str, instead: str) -> UsageError:
     )
 
 
-def added(
+def _added(
     name: str,
     inputs: tuple[Node, ...],
     shape: Shape,
     options: dict[str, Any],
-    held: DType | None = None,
+    result: DType | None = None,
 ) -> Traced:
     """The result of a function as a node, with the dtype of its first input unless given."""
-    held = held or inputs[0].dtype
-    return Traced(Node(name, inputs, held, shape, options, origin=user_line()))
+    result = result or inputs[0].dtype
+    return Traced(Node(name, inputs, result, shape, options, origin=user_line()))
 
 
 # Functions of these arrays, as Array API namespaces have them.
@@ -150,14 +150,14 @@ def _node(x: Any) -> Node:
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Traced:
     wanted = shape if isinstance(shape, (tuple, list)) else (shape,)
     found = shapes.reshaped(x.shape, tuple(wanted))
-    return added("reshape", (x.node,), found, {"shape": as_sizes(found)})
+    return _added("reshape", (x.node,), found, {"shape": as_sizes(found)})
 
 
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Traced:
     order = shapes.places(tuple(axes), len(x.shape))
     if sorted(order) != list(range(len(x.shape))):
         raise UsageError(f"{tuple(axes)} must name each of {len(x.shape)} dimension(s) once.")
-    return added("permute_dims", (x.node,), tuple(x.shape[n] for n in order), {"axes": order})
+    return _added("permute_dims", (x.node,), tuple(x.shape[n] for n in order), {"axes": order})
 
 
 def matrix_transpose(x: Any, /) -> Traced:
@@ -193,7 +193,7 @@ def broadcast_to(x: Any, /, shape: Any) -> Traced:
     wanted = shapes.broadcast([x.shape, tuple(shape)])
     if wanted != tuple(shape):
         raise UsageError(f"{list(x.shape)} does not broadcast to {list(shape)}.")
-    return added("broadcast_to", (x.node,), wanted, {"shape": as_sizes(wanted)})
+    return _added("broadcast_to", (x.node,), wanted, {"shape": as_sizes(wanted)})
 
 
 def broadcast_arrays(*arrays: Any) -> list[Any]:
@@ -216,11 +216,11 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
 
 
 def flip(x: Any, /, *, axis: Any = None) -> Traced:
-    return added("flip", (x.node,), x.shape, {"axis": shapes.places(axis, len(x.shape))})
+    return _added("flip", (x.node,), x.shape, {"axis": shapes.places(axis, len(x.shape))})
 
 
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Traced:
-    return added("roll", (x.node,), x.shape, {"shift": shift, "axis": axis})
+    return _added("roll", (x.node,), x.shape, {"shift": shift, "axis": axis})
 
 
 def tile(x: Any, repetitions: tuple[int, ...], /) -> Traced:
@@ -235,7 +235,7 @@ def tile(x: Any, repetitions: tuple[int, ...], /) -> Traced:
 
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Traced:
     if isinstance(repeats, Traced) or hasattr(repeats, "shape"):
-        raise unknown_size("repeat by an array", "a number of repeats")
+        raise _unknown_size("repeat by an array", "a number of repeats")
     flat = reshape(x, (-1,)) if axis is None else x
     place = shapes.places(0 if axis is None else axis, len(flat.shape))[0]
     before, size, after = flat.shape[:place], flat.shape[place], flat.shape[place + 1 :]
@@ -253,11 +253,11 @@ def unstack(x: Any, /, *, axis: int = 0) -> list[Traced]:
 
 
 def sort(x: Any, /, **options: Any) -> Traced:
-    return added("sort", (x.node,), x.shape, options)
+    return _added("sort", (x.node,), x.shape, options)
 
 
 def argsort(x: Any, /, **options: Any) -> Traced:
-    return added("argsort", (x.node,), x.shape, options, _INDEX)
+    return _added("argsort", (x.node,), x.shape, options, _INDEX)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Traced:
@@ -266,33 +266,33 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     if sorter is not None:
         inputs.append(_node(sorter))
         options["sorter"] = Given(2)
-    return added("searchsorted", tuple(inputs), x2.shape, options, _INDEX)
+    return _added("searchsorted", tuple(inputs), x2.shape, options, _INDEX)
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Traced:
-    node, places = _node(x), index_node(indices)
+    node, places = _node(x), _index_node(indices)
     if axis is None and len(node.shape) != 1:
         raise UsageError(f"take needs an axis for {len(node.shape)} dimension(s).")
     place = shapes.places(0 if axis is None else axis, len(node.shape))[0]
     shape = (*node.shape[:place], *places.shape, *node.shape[place + 1 :])
-    return added("take", (node, places), shape, {"axis": place})
+    return _added("take", (node, places), shape, {"axis": place})
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Traced:
-    node, chosen = _node(x), index_node(indices)
+    node, chosen = _node(x), _index_node(indices)
     place = shapes.places(axis, len(node.shape))[0]
     others = [(*s[:place], 1, *s[place + 1 :]) for s in (node.shape, chosen.shape)]
     whole = shapes.broadcast(others)
     shape = (*whole[:place], chosen.shape[place], *whole[place + 1 :])
-    return added("take_along_axis", (node, chosen), shape, {"axis": place})
+    return _added("take_along_axis", (node, chosen), shape, {"axis": place})
 
 
 def tril(x: Any, /, *, k: int = 0) -> Traced:
-    return added("tril", (x.node,), x.shape, {"k": k})
+    return _added("tril", (x.node,), x.shape, {"k": k})
 
 
 def triu(x: Any, /, *, k: int = 0) -> Traced:
-    return added("triu", (x.node,), x.shape, {"k": k})
+    return _added("triu", (x.node,), x.shape, {"k": k})
 
 
 def full(shape: Any, fill_value: Any, *, dtype: DType, device: Any = None) -> Traced:
@@ -329,7 +329,8 @@ def arange(start: Any, stop: Any, step: Any, *, dtype: DType, device: Any = None
     first, last = checked_sizes((start, stop))
     length = difference(last, first)
     if length is None or not isinstance(step, int) or step < 1:
-        raise unknown_size(f"arange({start}, {stop}, {step})", "steps up, from 0 or a smaller size")
+        what = f"arange({start}, {stop}, {step})"
+        raise _unknown_size(what, "steps up, from 0 or a smaller size")
     count = quotient(total([length, step - 1]), step)
     options = {"start": start, "stop": stop, "step": step}
     return Traced(Node("arange", (), dtype, (count,), options, origin=user_line()))
@@ -345,11 +346,11 @@ def eye(
 
 def _diagonal(x: Any, /, *, offset: int = 0) -> Traced:
     shape = shapes.diagonal(x.shape, offset)
-    return added("linalg.diagonal", (x.node,), shape, {"offset": offset})
+    return _added("linalg.diagonal", (x.node,), shape, {"offset": offset})
 
 
 def _shifted(name: str) -> Any:
-    return lambda x, /, *, axes=None: added(name, (x.node,), x.shape, {"axes": axes})
+    return lambda x, /, *, axes=None: _added(name, (x.node,), x.shape, {"axes": axes})
 
 
 linalg = SimpleNamespace(diagonal=_diagonal)
@@ -357,11 +358,11 @@ fft = SimpleNamespace(fftshift=_shifted("fft.fftshift"), ifftshift=_shifted("fft
 
 
 def nonzero(x: Any, /) -> NoReturn:
-    raise unknown_size("nonzero", "xp.where(condition, ...), or a sum over the condition")
+    raise _unknown_size("nonzero", "xp.where(condition, ...), or a sum over the condition")
 
 
 def unique_values(x: Any, /) -> NoReturn:
-    raise unknown_size("the different values of an array", "xp.sort")
+    raise _unknown_size("the different values of an array", "xp.sort")
 
 
 unique_all = unique_counts = unique_inverse = unique_values
@@ -389,6 +390,8 @@ def __getattr__(name: str) -> Any:
 
 
 class _Recording:
+    """A Backend, which castwise.arrays.backend describes."""
+
     name = "graph"
     speaks = DEFAULT
     dtypes = frozenset(DTYPES)
@@ -451,7 +454,7 @@ class _Recording:
         def record_declared(*operands: Any, **options: Any) -> Any:
             nodes = [array.node for array in operands]
             recorded = _recorded(op_name, dtype, nodes, options)
-            shape = kernel_shape(row, dtype, nodes, options, self)
+            shape = _kernel_shape(row, dtype, nodes, options, self)
             return recorded if shape is None else Traced(replace(recorded.node, shape=shape))
 
         return record_declared if row.compute else record
@@ -474,9 +477,10 @@ class _Recording:
             shape = shapes.broadcast([target.shape, new.shape])
             made = Traced(new)
             return made if shape == new.shape else broadcast_to(made, shape)
-        if _is_mask(key) and (isinstance(key, Traced) or not new.shape):
+        is_mask = getattr(getattr(key, "dtype", None), "kind", "") in ("bool", "b")
+        if is_mask and (isinstance(key, Traced) or not new.shape):
             return _written_under(key, target, new)
-        plain, arrays = shapes.split_key(key, 2, index_node)
+        plain, arrays = shapes.split_key(key, 2, _index_node)
         part = shapes.indexed(target.shape, plain, [(), (), *[node.shape for node in arrays]])
         if shapes.broadcast([part, new.shape]) != part:
             raise UsageError(f"{list(new.shape)} does not broadcast to {list(part)}, the shape it "
@@ -486,7 +490,7 @@ class _Recording:
 
     def to_numpy(self, array: Any) -> Any:
         """Always raises: a graph is traced without values."""
-        raise needs_value(array)
+        raise _needs_value(array)
 
 
 @functools.lru_cache(maxsize=64)
@@ -528,15 +532,11 @@ def _recorded(name: str, compute: DType, given: Sequence[Node], options: dict[st
     return tuple(made) if len(made) > 1 else made[0]
 
 
-def _is_mask(key: Any) -> bool:
-    return getattr(getattr(key, "dtype", None), "kind", "") in ("bool", "b")
-
-
 def _written_under(mask: Any, target: Node, new: Node) -> Traced:
     """A number written wherever a mask is true."""
     chosen = mask.node if isinstance(mask, Traced) else constant(mask)
     if new.shape:
-        raise unknown_size("x[mask] = array takes, which", "a number, or xp.where")
+        raise _unknown_size("x[mask] = array takes, which", "a number, or xp.where")
     rest = len(target.shape) - len(chosen.shape)
     if rest:
         chosen = reshape(Traced(chosen), (*chosen.shape, *[1] * rest)).node
@@ -572,7 +572,7 @@ def kernel_node(
     return array.node if isinstance(array, Traced) else None
 
 
-def kernel_shape(
+def _kernel_shape(
     row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any], backend: Backend
 ) -> Shape | None:
     """The shape of a kernel's result; None if it is known only when the program runs."""
