@@ -12,7 +12,7 @@ from under_audit import audited, write
 from castwise.auditing.arrays import AliveResults
 from castwise.auditing.origins import make_audit
 from castwise.report.audit import audit_text
-from castwise.report.audit_formats import audit_json
+from castwise.report.audit_json import audit_json
 
 
 def test_results_count_until_they_are_gone() -> None:

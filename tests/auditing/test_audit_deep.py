@@ -11,8 +11,8 @@ import pytest
 from castwise.auditing.launch import run_audited
 from castwise.auditing.origins import Audit, make_audit
 from castwise.auditing.records import Finding, InsideCast, InsideCoverage, Options
-from castwise.report.audit_formats import audit_json
-from castwise.report.audit_sections import inside_text
+from castwise.report.audit import inside_text
+from castwise.report.audit_json import audit_json
 from processes import finished
 
 pytest.importorskip("torch")

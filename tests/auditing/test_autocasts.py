@@ -11,7 +11,7 @@ from castwise.auditing.launch import run_audited
 from castwise.auditing.origins import Audit, make_audit
 from castwise.auditing.records import Options
 from castwise.report.audit import audit_text
-from castwise.report.audit_formats import audit_json
+from castwise.report.audit_json import audit_json
 
 pytest.importorskip("torch")
 

@@ -8,7 +8,7 @@ from typing import Any
 from castwise.auditing.log import Tally
 from castwise.auditing.patches.torch_ops import CastTimes
 from castwise.auditing.records import InsideCast, InsideCoverage, SourcePlace
-from castwise.report.audit_sections import inside_text
+from castwise.report.audit import inside_text
 from castwise.vocab.dtypes import dtype
 
 

@@ -14,7 +14,7 @@ from castwise.auditing.origins import Audit, make_audit
 from castwise.auditing.records import ComparedCompilation, CompiledDifference, Options
 from castwise.auditing.suppressions import failing_compilations, without_ignored
 from castwise.report.audit import audit_text
-from castwise.report.audit_formats import audit_json, audit_sarif
+from castwise.report.audit_json import audit_json, audit_sarif
 
 # Backends that differ from PyTorch on purpose, so that the test needs no C++ compiler.
 TORCH = """

@@ -13,10 +13,9 @@ from under_audit import audited, plainly, write
 from castwise.auditing.origins import make_audit
 from castwise.auditing.records import Seen
 from castwise.auditing.sections import ExplainedCrash, crashes_in
-from castwise.report.audit import audit_text
-from castwise.report.audit_formats import audit_json
+from castwise.report.audit import audit_text, crash_text
+from castwise.report.audit_json import audit_json
 from castwise.report.audit_page import audit_html
-from castwise.report.audit_sections import crash_text
 
 HEAD = """
 import pickle

@@ -17,7 +17,7 @@ from castwise.auditing.records import Seen
 from castwise.auditing.suppressions import failing, without_expected
 from castwise.cli.main import main
 from castwise.report.audit import audit_text
-from castwise.report.audit_formats import audit_json, audit_sarif
+from castwise.report.audit_json import audit_json, audit_sarif
 from castwise.report.audit_page import audit_html
 
 BEGUN = {"half", 'rest["part"]', 'rest["turned"]', 'rest["mean"]'}  # by from_integers

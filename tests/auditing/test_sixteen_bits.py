@@ -13,7 +13,7 @@ from castwise.auditing.log import LOG
 from castwise.auditing.observers import log_returned_state
 from castwise.auditing.origins import Audit, make_audit
 from castwise.report.audit import audit_text
-from castwise.report.audit_formats import audit_json
+from castwise.report.audit_json import audit_json
 
 
 def audit(place: Path, source: str) -> Audit:

@@ -12,8 +12,9 @@ from castwise.auditing.launch import run_audited
 from castwise.auditing.origins import Audit, make_audit
 from castwise.auditing.records import FinalValues, Options, Outcome, Run
 from castwise.auditing.rerun import Trial, differences, read_ending, try_fixes, why_not_comparable
-from castwise.report.audit import audit_text, trial_text
-from castwise.report.audit_formats import audit_json, audit_sarif
+from castwise.report.audit import audit_text
+from castwise.report.audit_json import audit_json, audit_sarif
+from castwise.report.audit_run import trial_text
 
 PROGRAM = """
 import numpy as np

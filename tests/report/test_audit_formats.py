@@ -10,8 +10,8 @@ from castwise.auditing.launch import run_audited
 from castwise.auditing.origins import make_audit
 from castwise.auditing.records import Options
 from castwise.engine.decision import HAZARDS
-from castwise.report.audit_formats import audit_json, audit_sarif
-from castwise.report.audit_sections import coverage_text
+from castwise.report.audit import coverage_text
+from castwise.report.audit_json import audit_json, audit_sarif
 from report_example import PIPELINE, audited, line_of, pipeline, script
 
 ROOT = PIPELINE.parents[1]

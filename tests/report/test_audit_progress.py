@@ -12,7 +12,7 @@ import pytest
 
 from castwise.auditing.records import Event, Seen
 from castwise.auditing.saved import seen_to_json
-from castwise.report.audit import Progress, progress_on_stderr
+from castwise.report.audit_run import Progress, progress_on_stderr
 
 pty = pytest.importorskip("pty")
 

@@ -10,8 +10,7 @@ import pytest
 
 from castwise.auditing.plans import NO_PLAN
 from castwise.auditing.records import Coverage, UnobservedFunction
-from castwise.report.audit import audit_text
-from castwise.report.audit_sections import coverage_text
+from castwise.report.audit import audit_text, coverage_text
 from castwise.report.terminal import coloured
 from report_example import PIPELINE, audited, line_of, pipeline
 

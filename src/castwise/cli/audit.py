@@ -194,11 +194,11 @@ class Selection(NamedTuple):
 
         wanted = self.options
         if wanted.json_file:
-            from castwise.report.audit_formats import audit_json
+            from castwise.report.audit_json import audit_json
 
             write_text(wanted.json_file, json.dumps(audit_json(listed), indent=2))
         if wanted.sarif_file:
-            from castwise.report.audit_formats import audit_sarif
+            from castwise.report.audit_json import audit_sarif
 
             write_text(wanted.sarif_file, json.dumps(audit_sarif(listed), indent=2))
         if wanted.html_file:
@@ -257,7 +257,7 @@ class Fixes(NamedTuple):
         """Shows the fixes as a diff, or writes them. Of fixes that were tried, only those that did
         no harm."""
         from castwise.auditing.fixes import patches, write
-        from castwise.report.audit import diff_text, refused_text, written_text
+        from castwise.report.audit_run import diff_text, refused_text, written_text
 
         if not self.fix and not self.diff:
             return
@@ -311,7 +311,7 @@ def _run_with_progress(
 ) -> Run:
     """Runs a program under audit, with a line of progress on a terminal."""
     from castwise.auditing.launch import run_audited
-    from castwise.report.audit import progress_on_stderr
+    from castwise.report.audit_run import progress_on_stderr
 
     sys.stdout.flush()
     progress = progress_on_stderr(doing)
@@ -542,7 +542,8 @@ def audit(
     from castwise.auditing.plans import stated_target
     from castwise.auditing.records import Options
     from castwise.auditing.saved import save_file
-    from castwise.report.audit import audit_text, trial_text
+    from castwise.report.audit import audit_text
+    from castwise.report.audit_run import trial_text
 
     if fixes.fix and fixes.diff:
         raise UsageError("--fix writes files and --diff writes none: give one of them.")

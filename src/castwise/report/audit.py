@@ -1,47 +1,40 @@
-"""An audit for the terminal: origins, worst first, each with its fix and its findings."""
+"""An audit in words: for the terminal, and in the sentences that its page has too."""
 
 from __future__ import annotations
 
-import difflib
-import io
-import os
-import sys
-import tokenize
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from castwise.auditing.fixes import Patch, Unpatched
 from castwise.auditing.origins import Audit, DtypeOrigin
 from castwise.auditing.plans import Target
-from castwise.auditing.records import Finding, SourcePlace
-from castwise.auditing.saved import load_process
-from castwise.auditing.source import changed_lines, lines_at
+from castwise.auditing.records import (
+    Coverage,
+    Finding,
+    InsideCast,
+    InsideCoverage,
+    SourcePlace,
+    UnobservedFunction,
+)
+from castwise.auditing.sections import (
+    Autocasts,
+    CastAgain,
+    ChangedArgument,
+    ComparedFunctions,
+    CompiledFinding,
+    ExplainedCrash,
+    ListedOp,
+    LostValues,
+    NarrowState,
+    NarrowSum,
+    Retrace,
+    Sections,
+    SixteenBits,
+)
+from castwise.auditing.source import changed_lines, fixed_lines, lines_at
 from castwise.engine.decision import HAZARDS
-from castwise.progress import is_plain
-from castwise.report.audit_sections import (
-    compiled_count,
-    coverage_text,
-    crash_text,
-    expected_count,
-    expected_text,
-    inside_text,
-    losses_text,
-    section_texts,
-)
-from castwise.report.terminal import (
-    Paint,
-    filled,
-    folded,
-    place_text,
-    plain,
-    size_text,
-    terminal_width,
-)
+from castwise.report.terminal import Paint, filled, folded, place_text, plain, size_text
 from castwise.showing import quantity
-
-if TYPE_CHECKING:
-    from castwise.auditing.rerun import Trial
 
 _MARGIN = " " * 3  # below an origin's number
 _NAMED = 5  # of lines that a device cannot run
@@ -74,9 +67,9 @@ def audit_text(
         parts.append(folded(_rest(left, listing), width))
     if audit.findings:
         parts.append(_hazards_text(audit, paint, width))
-    parts += section_texts(audit.sections, width)
+    parts += [_section_text(lines, width) for lines in section_lines(audit.sections)]
     if audit.losses is not None:
-        parts.append(losses_text(audit.losses, paint, width))
+        parts.append(_losses_text(audit.losses, paint, width))
     if audit.inside:
         parts.append(inside_text(audit.inside, width))
     coverage = coverage_text(audit.coverage, width, listing.names, listing.how_to_list_all)
@@ -107,7 +100,7 @@ def notes(audit: Audit, where_expected: str = SHORT.how_to_list_expected) -> lis
     somewhere else."""
     sentences = list(audit.remarks)
     if audit.findings:
-        sentences.append(target_text(audit.target))
+        sentences.append(_target_text(audit.target))
     if audit.too_wide:
         lines = quantity(len(audit.too_wide), "line")
         named = ", ".join(place_text(place) for place in audit.too_wide[:_NAMED])
@@ -166,7 +159,7 @@ def origin_text(
     return "\n".join(lines)
 
 
-def target_text(target: Target) -> str:
+def _target_text(target: Target) -> str:
     """What the program is meant to compute in, and who says so."""
     if not target.is_stated:
         return f"Target: {target.dtype}, inferred from {target.why}."
@@ -235,8 +228,9 @@ def _finding_text(
     where += f", {finding.inside}" if finding.inside else ""
     operation = operation_text(finding)
     pieces: list[tuple[str, str | None]] = [(operation, None)]
-    parts = [*_costs(finding, origin), alive_text(finding)]
-    pieces += [(part, None) for part in parts if part]
+    pieces += [(part, None) for part in _costs(finding, origin)]
+    if finding.alive and finding.count > 1 and not finding.inside:
+        pieces.append((f"{size_text(finding.alive)} alive at once", None))
     if hazards:
         pieces.append((", ".join(hazards), "hazard"))
     return filled(pieces, width, len(_MARGIN) + 2, f"{_MARGIN}{where}: ", paint)
@@ -262,12 +256,6 @@ def _costs(finding: Finding, origin: DtypeOrigin) -> list[str]:
     return [*size, *times, *traced]
 
 
-def alive_text(finding: Finding) -> str:
-    """How much of the results was alive at one time, or ""."""
-    is_told = finding.alive and finding.count > 1 and not finding.inside
-    return f"{size_text(finding.alive)} alive at once" if is_told else ""
-
-
 def _rest(origins: tuple[DtypeOrigin, ...], listing: Listing) -> str:
     findings = quantity(sum(len(origin.findings) for origin in origins), "finding")
     lines = quantity(len(origins), "more line")
@@ -285,185 +273,428 @@ def _hazards_text(audit: Audit, paint: Paint, width: int) -> str:
     return "\n".join(lines)
 
 
-# The result of trying the fixes, for the terminal.
-
-_LEFT_OUT = 3  # that are named
+# The sections after the findings.
 
 
-def trial_text(trial: Trial, width: int = 80) -> str:
-    """What the fixes change, measured, and which were withdrawn."""
-    if trial.stopped:
-        return folded(f"The fixes were not tried: {trial.stopped}.", width)
-    if not trial.fixes and not trial.withdrawn:
-        return "There are no fixes to try."
-    lines = []
-    if trial.fixes:
-        runs = quantity(trial.runs, "more run")
-        lines += [f"With {quantity(len(trial.fixes), 'fix', 'es')}, tried in memory, in {runs}:"]
-        lines += _measured(trial, width)
-    if trial.withdrawn:
-        fixes = sum(len(origin.withdrawn.fixes) for origin in trial.withdrawn if origin.withdrawn)
-        lines.append(f"Withdrawn: {quantity(fixes, 'fix', 'es')}.")
-        lines += [folded(f"  {_place(origin)}: {_why(origin)}.", width, 4)
-                  for origin in trial.withdrawn]  # fmt: skip
-    return "\n".join(lines)
+def section_lines(sections: Sections) -> Iterator[list[str]]:
+    """The lines of each section that has some: a sentence, then lines with a margin."""
+    for lines in (
+        _autocast_lines(sections.autocasts),
+        _retrace_lines(sections.retraces),
+        _sixteen_bits_lines(sections.sixteen_bits),
+        _compiled_lines(sections.compared),
+    ):
+        found = list(lines)
+        if found:
+            yield found
 
 
-def _measured(trial: Trial, width: int) -> list[str]:
-    before, after = (size_text(peak) for peak in trial.peak_memory)
-    lines = [
-        f"findings     {trial.findings[0]:,} -> {trial.findings[1]:,}",
-        f"peak memory  {before} -> {after}",
-        f"results      {_results(trial)}",
-    ]
-    if trial.left_out and not trial.not_compared:
-        named = "; ".join(trial.left_out[:_LEFT_OUT])
-        more = f"; and {len(trial.left_out) - _LEFT_OUT:,} more"
-        named += more if len(trial.left_out) > _LEFT_OUT else ""
-        lines.append(f"left out     what differs between two plain runs: {named}")
-    return [folded(f"  {line}", width, 15) for line in lines]
+def _section_text(lines: Iterable[str], width: int) -> str:
+    """The lines of a section folded, except those of the source."""
+    return "\n".join(
+        line
+        if line.startswith(("     -", "     +"))
+        else folded(line, width, 5 if line[0] == " " else 2)
+        for line in lines
+    )
 
 
-def _results(trial: Trial) -> str:
-    if trial.not_compared:
-        return f"cannot be compared: {trial.not_compared}"
-    if not trial.change or not trial.change.size:
-        return "do not change"
-    return f"change by at most {trial.change.size:.1e} of their size ({trial.change.where})"
+def _first_lines(lines: list[str], most: int) -> Iterator[str]:
+    """Some of the lines, and how many there are besides."""
+    yield from lines[:most]
+    yield from _left_line(len(lines) - most)
 
 
-def _place(origin: DtypeOrigin) -> str:
-    assert origin.withdrawn is not None  # only called for such origins
-    return place_text(origin.withdrawn.fixes[0].place)
+def _left_line(left: int) -> Iterator[str]:
+    if left > 0:
+        yield f"   and {left} more: --json FILE lists them all"
 
 
-def _why(origin: DtypeOrigin) -> str:
-    assert origin.withdrawn is not None
-    texts = " and ".join(fix.text for fix in origin.withdrawn.fixes)
-    return f"with {texts}, {origin.withdrawn.why}"
+# What autocast did.
+
+_MOST_AUTOCASTS = 12
+_MOST_MODULES = 3
 
 
-# A line on the terminal that shows that a running program is being audited.
-
-_PATIENCE = 2.0  # seconds a program runs before the line appears
-_REDRAW = 0.5  # seconds between two updates of the line
-_LINES = 10.0  # seconds between two lines that stay on the terminal
-_COUNT = 2.0  # seconds between two counts of what was seen
-_CLEAR = "\r\x1b[K"
-
-
-class Progress:
-    """A callback for a running program: it updates one line, or prints a new one now and then.
-
-    The program writes to the same terminal. If its stdout goes there too, redrawing a line would
-    cut the program's lines in two, so whole lines are printed instead.
-    """
-
-    def __init__(self, stream: TextIO, stdout: TextIO, doing: str = "") -> None:
-        self._stream = stream
-        self._doing = f"{doing}, " if doing else ""
-        is_shared = not doing and _is_same(stream, stdout)  # other runs are not shown
-        self._redraws = not (is_plain(stream) or is_shared)
-        self._next_draw = _PATIENCE if self._redraws else _LINES
-        self._next_count = 0.0
-        self._seen = ""
-        self._is_drawn = False
-
-    def __call__(self, seconds: float, directory: Path) -> None:
-        if seconds < self._next_draw:
-            return
-        if seconds >= self._next_count:
-            self._seen = _seen_in(directory)
-            self._next_count = seconds + _COUNT
-        self._next_draw = seconds + (_REDRAW if self._redraws else _LINES)
-        text = f"castwise: {self._doing}{seconds:.0f} s{self._seen}"[
-            : terminal_width(self._stream) - 1
-        ]
-        # The cursor goes back to the start, where the program's next line on stderr begins.
-        self._stream.write(f"{_CLEAR}{text}\r" if self._redraws else f"{text}\n")
-        self._stream.flush()
-        self._is_drawn = self._redraws
-
-    def close(self) -> None:
-        """Removes the line."""
-        if self._is_drawn:
-            self._stream.write(_CLEAR)
-            self._stream.flush()
+def _autocast_lines(found: Autocasts) -> Iterator[str]:
+    """The ops by line, then what was cast again."""
+    if found.ops:
+        casts = quantity(sum(op.seen.casts for op in found.ops), "cast")
+        size = size_text(sum(op.seen.bytes for op in found.ops))
+        targets = dict.fromkeys(f"{o.seen.autocast} on {o.seen.device}" for o in found.ops)
+        yield f"Autocast to {' and to '.join(targets)}: {casts}, {size} of copies."
+    yield from _first_lines([_op_line(op) for op in found.ops], _MOST_AUTOCASTS)
+    yield from _repeat_lines(found)
 
 
-def progress_on_stderr(doing: str = "") -> Progress | None:
-    """The progress of a program, or None if stderr is not a terminal. `doing` says what it runs
-    for."""
-    return Progress(sys.stderr, sys.stdout, doing) if sys.stderr.isatty() else None
+def _op_line(op: ListedOp) -> str:
+    seen = op.seen
+    times = f", {seen.count:,} times" if seen.count > 1 else ""
+    named = ", ".join(op.modules[:_MOST_MODULES])
+    more = len(op.modules) - _MOST_MODULES
+    modules = f" in {named}{f' and {more} more' if more > 0 else ''}" if named else ""
+    casts = f"; {', '.join(seen.changes)}, {quantity(seen.casts, 'cast')}" if seen.casts else ""
+    what = f"{seen.op}{modules} ran in {seen.result} (list: {seen.rule})"
+    return f"   {place_text(op.place)}: {what}{times}{casts}"
 
 
-def _is_same(one: TextIO, other: TextIO) -> bool:
-    if not other.isatty():
-        return False
-    return os.path.samestat(os.fstat(one.fileno()), os.fstat(other.fileno()))
+def _repeat_lines(found: Autocasts) -> Iterator[str]:
+    trained = [r for r in found.repeats if r.is_once_per_block and r.seen.is_cached]
+    others = [r for r in found.repeats if r not in trained]
+    if others:
+        yield (
+            "Autocast casts these again and again: until a block ends, it keeps the copies only of "
+            "leaves that require a gradient. Cast them once instead."
+        )
+    yield from _first_lines([_repeat_line(again) for again in others], _MOST_AUTOCASTS)
+    if trained:
+        casts = quantity(sum(again.seen.casts for again in trained), "cast")
+        arrays = quantity(len(trained), "weight")
+        yield f"Autocast casts {arrays} that are trained once in each block: {casts}."
 
 
-def _seen_in(directory: Path) -> str:
-    """What the processes have reported so far; they report about once a second."""
-    operations, processes = 0, 0
-    for file in directory.glob("*.json"):
-        try:
-            seen = load_process(file)
-        except (OSError, ValueError, KeyError, TypeError):
-            continue  # not the report of a process
-        operations += sum(event.count for event in seen.events)
-        processes += 1
-    if not operations:
+def _repeat_line(again: CastAgain) -> str:
+    seen = again.seen
+    shape = ",".join(map(str, seen.shape))
+    name = f"{seen.name} " if seen.name else ""
+    what = f"{name}{seen.source}[{shape}] -> {seen.target}"
+    blocks = quantity(seen.blocks, "block")
+    return f"   {place_text(again.place)}: {what}, {seen.casts:,} times in {blocks}"
+
+
+# Functions that were compiled again only because a weak type or a Python number changed.
+
+_MOST_RETRACES = 8
+
+
+def _retrace_lines(found: Sequence[Retrace]) -> Iterator[str]:
+    """Each retrace with what changed, and what to write."""
+    if found:
+        times = quantity(sum(retrace.times for retrace in found), "time")
+        yield (
+            f"Compiled again {times} only because a weak type or a Python number changed "
+            "(* marks a weak type)."
+        )
+    for retrace in found[:_MOST_RETRACES]:
+        yield from _one_retrace(retrace)
+    yield from _left_line(len(found) - _MOST_RETRACES)
+
+
+def _one_retrace(retrace: Retrace) -> Iterator[str]:
+    changes = "; ".join(_change(changed) for changed in retrace.changed)
+    earlier = place_text(retrace.earlier)
+    times = f", {retrace.times:,} times" if retrace.times > 1 else ""
+    what = f"{retrace.function}, compiled before at {earlier}: {changes}{times}"
+    yield f"   {place_text(retrace.place)}: {what}"
+    for changed in retrace.changed:
+        fix = changed.fix
+        if fix:
+            yield f"     line {fix.place.line}, {fix.does}:"
+            yield from (f"     - {line}" for line in lines_at(fix.place))
+            yield from (f"     + {line}" for line in fixed_lines(fix))
+
+
+def _change(changed: ChangedArgument) -> str:
+    static = ", and it is static: each value is compiled" if changed.is_static else ""
+    return f"{changed.label} was {changed.before} and is {changed.after}{static}"
+
+
+# What a program keeps and sums in 16 bits.
+
+_MOST_SIXTEEN_BITS = 8  # listed of each
+
+
+def _sixteen_bits_lines(found: SixteenBits) -> Iterator[str]:
+    """The states and the sums, one per line."""
+    if found.states:
+        yield "Optimizer states in 16 bits: small updates are lost."
+        yield from _first_lines([_state_line(state) for state in found.states], _MOST_SIXTEEN_BITS)
+    if found.sums:
+        yield "Sums in 16 bits."
+        yield from _first_lines([_sum_line(narrow) for narrow in found.sums], _MOST_SIXTEEN_BITS)
+
+
+def _state_line(state: NarrowState) -> str:
+    arrays, size = quantity(state.arrays, "array"), size_text(state.bytes)
+    what = f"{state.owner}: {state.name} {state.dtype}"
+    return f"   {place_text(state.place)}: {what}, {arrays}, {size}"
+
+
+def _sum_line(narrow: NarrowSum) -> str:
+    how = "each partial sum" if narrow.rounds_each else "the result"
+    what = f"{narrow.operation}, {narrow.terms:,} terms"
+    return f"   {place_text(narrow.place)}: {what}, rounds {how} to {narrow.dtype}"
+
+
+# What compiled functions give otherwise than the functions themselves.
+
+_MOST_COMPILED = 12
+
+
+def _compiled_lines(found: ComparedFunctions | None) -> Iterator[str]:
+    """Each difference with its line, then what could not be compared."""
+    if found is None:
+        return
+    yield f"Compiled functions, run without their compilers too: {_compared_count(found)}."
+    yield from _first_lines([_compiled_line(f) for f in found.findings], _MOST_COMPILED)
+    for skipped in found.skipped[:_MOST_COMPILED]:
+        place = SourcePlace(skipped.file, skipped.line, 0, skipped.line, 0)
+        where = f" at {place_text(place)}" if skipped.file else ""
+        yield f"   not compared: {skipped.function}{where}, because {skipped.skipped}"
+
+
+def compiled_count(found: ComparedFunctions | None) -> str:
+    """How many differences there are, for the first sentence of a report."""
+    if found is None or not found.findings:
         return ""
-    where = f" in {processes} processes" if processes > 1 else ""
-    return f", {quantity(operations, 'operation')} on arrays{where}"
+    return f"; {quantity(len(found.findings), 'difference')} in compiled functions"
 
 
-# Fixes in files: as a diff, and what was written.
-
-_STYLES = {"-": "refused", "+": "float", "@": "faint"}
-_NO_END = "\\ No newline at end of file\n"
-
-
-def diff_text(patch: Patch, paint: Paint = plain) -> str:
-    """A patch as `patch -p1` and `git apply` take it, if the file is below this directory."""
-    before, after = (_lines(content) for content in (patch.before, patch.after))
-    name = _name(patch.file)
-    old, new = (f"a/{name}", f"b/{name}") if not os.path.isabs(name) else (name, name)
-    lines = list(difflib.unified_diff(before, after, old, new))
-    return "".join(_line(line, paint, is_head=n < 2) for n, line in enumerate(lines))
+def _compiled_line(finding: CompiledFinding) -> str:
+    where = f"{place_text(finding.place)}: " if finding.place.file else ""
+    return f"   {where}{compiled_sentence(finding)}"
 
 
-def _line(line: str, paint: Paint, *, is_head: bool) -> str:
-    text, end = (line[:-1], "\n") if line.endswith("\n") else (line, f"\n{_NO_END}")
-    style = "title" if is_head else _STYLES.get(line[:1])
-    return (paint(text, style) if style else text) + end
+def _compared_count(found: ComparedFunctions) -> str:
+    if not found.compilations and not found.skipped:
+        return "none was compiled"
+    compared = quantity(found.compilations, "compilation")
+    if not found.findings:
+        return f"{compared} compared, and no dtype differs"
+    return f"{compared} compared, {quantity(len(found.findings), 'difference')}"
 
 
-def _lines(content: bytes) -> list[str]:
-    """The lines with their ends, so that a diff keeps them."""
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
-    text = content.decode("utf-8" if encoding == "utf-8-sig" else encoding, "replace")
-    return list(io.StringIO(text, newline="\n"))
+def compiled_sentence(finding: CompiledFinding) -> str:
+    """What differs, and how."""
+    difference, compiler = finding.difference, finding.compiler
+    within = f" in {finding.function}" if finding.function else ""
+    times = f", in {finding.times:,} compilations" if finding.times > 1 else ""
+    compiled = difference.compiled or "an error"
+    plain = difference.plain or "an error"
+    error = f" ({difference.error})" if difference.error else ""
+    return (
+        f"{difference.what}{within} gives {compiled} with {compiler}, "
+        f"and {plain} without it{times}{error}"
+    )
 
 
-def written_text(written: Sequence[Patch]) -> str:
-    """Which files were written, and where."""
-    if not written:
-        return "No fix was written."
-    fixes = quantity(sum(len(patch.fixes) for patch in written), "fix", "es")
-    lines = [f"Wrote {fixes} to {quantity(len(written), 'file')}:"]
-    for patch in written:
-        numbers = ", ".join(str(n) for n in sorted({fix.place.line for fix in patch.fixes}))
-        lines.append(f"  {_name(patch.file)}: {'lines' if ',' in numbers else 'line'} {numbers}")
+# The values that a program lost, for every kind of report.
+
+_MOST_LOSSES = 20  # lines in a short report
+
+
+def _losses_summary(losses: tuple[LostValues, ...]) -> str:
+    """The values that were lost, in a sentence."""
+    if not losses:
+        return "No values were lost, where castwise looked at them."
+    lost = quantity(sum(loss.lost for loss in losses), "value")
+    lines = quantity(len({(loss.place.file, loss.place.line) for loss in losses}), "line")
+    return f"{lost} lost, on {lines}."
+
+
+def _losses_text(losses: tuple[LostValues, ...], paint: Paint, width: int) -> str:
+    """The values that were lost, one operation per line."""
+    lines = [paint("Lost values", "title"), folded(_losses_summary(losses), width, 2, "  ")]
+    for loss in losses[:_MOST_LOSSES]:
+        text = f"{place_text(loss.place)}: {losses_sentence(loss)}"
+        lines.append(folded(text, width, 4, "  "))
+    if len(losses) > _MOST_LOSSES:
+        lines.append(f"  and {len(losses) - _MOST_LOSSES:,} more: --json FILE lists them all")
     return "\n".join(lines)
 
 
-def refused_text(refused: Sequence[Unpatched]) -> str:
-    """Which files stay as they are, and why."""
-    return "\n".join(f"{_name(file)} stays as it is: {why}." for file, why in refused)
+def losses_sentence(loss: LostValues) -> str:
+    """What an operation lost."""
+    times = f", in {loss.count:,} runs" if loss.count > 1 else ""
+    share = f"{loss.lost:,} of {quantity(loss.elements, 'element')} {loss.how}"
+    return f"{loss.what}: {share}{times}, such as {loss.example}"
 
 
-def _name(file: str) -> str:
-    near = os.path.relpath(file)
-    return file if near.startswith("..") else near
+# What an audit saw inside libraries and in backward, for the terminal.
+
+_MOST_CASTS = 8
+
+
+def inside_text(inside: InsideCoverage, width: int = 80) -> str:
+    """The implicit casts, and how much was seen, so that "none" means something."""
+    return _section_text(inside_lines(inside), width)
+
+
+def inside_lines(inside: InsideCoverage) -> Iterator[str]:
+    """The same, one point per line."""
+    if inside.casts:
+        size = size_text(sum(cast.bytes for cast in inside.casts))
+        times = quantity(sum(cast.count for cast in inside.casts), "cast")
+        spent = _time_text(sum(cast.seconds for cast in inside.casts))
+        yield f"Inside libraries and in backward: {times}, {size} of copies{spent}."
+    for cast in inside.casts[:_MOST_CASTS]:
+        yield _cast_line(cast)
+    if len(inside.casts) > _MOST_CASTS:
+        yield f"   and {len(inside.casts) - _MOST_CASTS} more"
+    yield f"Seen inside libraries and in backward: {quantity(inside.seen, 'operation')}."
+    if inside.not_understood:
+        total = sum(inside.not_understood.values())
+        most = ", ".join(f"{name} {n:,}" for name, n in inside.not_understood.most_common(5))
+        yield f"Not understood there: {total:,} ({most})."
+    if inside.cannot_show:
+        named = " and ".join(inside.cannot_show)
+        have = "has" if len(inside.cannot_show) == 1 else "have"
+        yield f"{named} {have} no hook to look inside libraries: audit them with --include PACKAGE."
+
+
+def _cast_line(cast: InsideCast) -> str:
+    times = f", {cast.count:,} times" if cast.count > 1 else ""
+    change = f"{cast.source} -> {cast.target}"
+    cost = f"{size_text(cast.bytes)}{times}{_time_text(cast.seconds)}"
+    return f"   {place_text(cast.place)}: {change}, {cast.why}, {cost}"
+
+
+def _time_text(seconds: float) -> str:
+    """The time on the device, if it was measured."""
+    return f", {1000 * seconds:.3g} ms on the GPU" if seconds else ""
+
+
+# What an audit saw and did not see, so that "no findings" means something.
+
+_NAMES = 5  # shown of a list that could be long
+
+
+def coverage_text(
+    coverage: Coverage, width: int = 80, names: int | None = _NAMES, how_to_list_all: str = ""
+) -> str:
+    """The coverage, one point per line."""
+    lines = coverage_lines(coverage, names, how_to_list_all)
+    return "\n".join(folded(line, width, 2) for line in lines)
+
+
+def coverage_lines(
+    coverage: Coverage, names: int | None = _NAMES, how_to_list_all: str = ""
+) -> Iterator[str]:
+    """The coverage in sentences, with so many of the calls that were not understood."""
+    where = quantity(coverage.files, "file")
+    processes = f", {coverage.processes} processes" if coverage.processes > 1 else ""
+    yield f"Seen: {quantity(coverage.seen, 'operation')} on arrays, in {where}{processes}."
+    if coverage.by_dtypes:
+        yield f"No rule for these, so only their dtypes were checked: {_named(coverage.by_dtypes)}."
+    if coverage.asked:
+        yield f"Explicit casts by dtype=: {_total(coverage.asked)}."
+    unclear = coverage.not_understood
+    if unclear:
+        is_cut = names is not None and len(unclear) > names and how_to_list_all
+        yield f"Not understood: {_named(unclear, names)}{f'; {how_to_list_all}' * bool(is_cut)}."
+    missed = coverage.not_observed
+    if missed:
+        named = [_unobserved(function) for function in missed[:_NAMES]]
+        pieces = quantity(len(missed), "piece")
+        yield f"Not observed: {pieces} of code, {_some(named, len(missed))}."
+    if coverage.late:
+        yield f"Missed: {coverage.late:,} on lines where only plain numbers had been seen before."
+    if coverage.unexpected:
+        yield f"Differs from what castwise expects: {_total(coverage.unexpected)}."
+    for text, count in coverage.failures.items():
+        yield f"castwise itself failed {count:,} times: {text}. Please report it."
+    yield "Not audited: installed packages, except those named by --include PACKAGE."
+
+
+def _named(calls: Counter[str], names: int | None = _NAMES) -> str:
+    """How many there are, and the most common ones."""
+    most = [f"{name} {count:,}" for name, count in calls.most_common(names)]
+    return f"{sum(calls.values()):,} ({_some(most, len(calls))})"
+
+
+def _total(questions: Counter[str]) -> str:
+    """How many there are, and the most common one."""
+    (question, count), *_ = questions.most_common(1)
+    return f"{sum(questions.values()):,}, most often {question} ({count:,})"
+
+
+def _some(names: list[str], total: int) -> str:
+    more = f" and {total - len(names):,} more" if total > len(names) else ""
+    return f"{', '.join(names)}{more}"
+
+
+def _unobserved(function: UnobservedFunction) -> str:
+    if not function.line:  # it has no file, such as the code of python -c
+        return f"{function.name} ({function.why})"
+    place = SourcePlace(function.file, function.line, 1, function.line, 1)
+    return f"{function.name} at {place_text(place)} ({function.why})"
+
+
+# Why a program ended with an error about dtypes.
+
+_MOST_LINES = 6  # of a message
+
+
+def crash_text(crash: ExplainedCrash, paint: Paint = plain, width: int = 80) -> str:
+    """What raised the error, why, and what to write."""
+    lines = [paint(f"The program ended at {place_text(crash.place)}: a dtype error.", "title")]
+    lines += [folded(s, width, len(_MARGIN), _MARGIN) for s in crash_sentences(crash)]
+    lines.append("")
+    if crash.fix is None:
+        lines += [f"{_MARGIN}  {line}" for line in lines_at(crash.place)]
+        return "\n".join(lines)
+    lines += [paint(f"{_MARGIN}- {line}", "refused") for line in lines_at(crash.fix.place)]
+    new = fixed_lines(crash.fix)
+    lines += [paint(f"{_MARGIN}+ {line}", "float") for line in new]
+    return "\n".join(lines)
+
+
+def crash_sentences(crash: ExplainedCrash) -> list[str]:
+    """The same in sentences, without the source."""
+    inside = f", inside {crash.inside}" if crash.inside else ""
+    if crash.why:
+        sentences = [f"{crash.operation}{inside} is refused in {crash.dialect}: {crash.why}."]
+    else:
+        sentences = [f"{crash.operation}{inside}: castwise has no rule for it."]
+        if not crash.operation:
+            sentences = [f"Raised{inside}."] if inside else []
+    if crash.advice:
+        sentences.append(crash.advice)
+    if crash.fix:
+        sentences.append(f"What to write: {crash.fix.does}, {crash.result}.")
+    return [*_message(crash), *sentences]
+
+
+def _message(crash: ExplainedCrash) -> list[str]:
+    """The framework's own words: their first line if castwise explains them."""
+    lines = [line.strip() for line in crash.error.splitlines() if line.strip()]
+    return lines[: 1 if crash.why else _MOST_LINES]
+
+
+# The findings that are expected, in a sentence.
+
+_WORDS = {"int": "integers", "bool": "masks", "float": "real numbers"}
+
+
+def expected_text(audit: Audit, where: str) -> str:
+    """What is not listed, and where to find it; "" if there is nothing."""
+    found = audit.expected_findings
+    if not found:
+        return ""
+    casts = [cast for finding in found for cast in finding.operation.casts]
+    kinds = {cast.source.kind for cast in casts if cast.source}
+    sources = _joined(word for kind, word in _WORDS.items() if kind in kinds)
+    targets = _joined(sorted({cast.target.name for cast in casts}, reverse=True))
+    of_kinds = sorted({cast.target.kind for cast in casts}, reverse=True)
+    whose = f"this program's {_joined(of_kinds)} dtype{'s' if len(of_kinds) > 1 else ''}"
+    is_one = len(found) == 1
+    return (
+        f"{quantity(len(found), 'cast')} of {sources} to {targets}, {whose}, "
+        f"{'is' if is_one else 'are'} expected and not listed; "
+        f"{where.format('it' if is_one else 'them')}."
+    )
+
+
+def expected_count(audit: Audit) -> str:
+    """How many there are, for the end of a sentence."""
+    apart = len(audit.expected_findings)
+    listed = sum(finding.is_expected for finding in audit.findings)
+    verb = "is" if listed == 1 else "are"
+    text = f"; {quantity(listed, 'finding')} {verb} expected" if listed else ""
+    noun = "more expected cast" if listed else "expected cast"
+    return f"{text}; {quantity(apart, noun)}" if apart else text
+
+
+def _joined(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

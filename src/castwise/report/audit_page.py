@@ -8,7 +8,7 @@ import keyword
 import linecache
 import tokenize
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -16,23 +16,22 @@ from typing import NamedTuple
 from castwise.auditing.blocks import AuditLog
 from castwise.auditing.origins import Audit, DtypeOrigin
 from castwise.auditing.records import Finding, Fix, SourcePlace
+from castwise.auditing.sections import LostValues
 from castwise.auditing.source import changed_lines, lines_at, text_at
 from castwise.report.audit import (
     SHORT,
     audit_text,
     cost_text,
+    coverage_lines,
+    crash_sentences,
     gain,
+    inside_lines,
+    losses_sentence,
     notes,
     operation_text,
     origin_text,
-    summary,
-)
-from castwise.report.audit_sections import (
-    coverage_lines,
-    crash_sentences,
-    inside_lines,
-    losses_html,
     section_lines,
+    summary,
 )
 from castwise.report.page import card, faint, hazards_html, page, paragraph
 from castwise.report.terminal import place_text, plain, size_text
@@ -87,7 +86,7 @@ _AROUND = 4  # lines shown around one that has a note
 _FEWEST_FOLDED = 3
 
 
-def anchor(place: SourcePlace) -> str:
+def _anchor(place: SourcePlace) -> str:
     """The anchor of a place's line in the page."""
     return _name(place.file, place.line)
 
@@ -96,7 +95,7 @@ def _name(file: str, line: int) -> str:
     return f"f{hashlib.sha1(file.encode(), usedforsecurity=False).hexdigest()[:8]}-{line}"
 
 
-def bytes_by_line(audit: Audit) -> Counter[tuple[str, int]]:
+def _bytes_by_line(audit: Audit) -> Counter[tuple[str, int]]:
     """What the findings on each line cost."""
     sizes: Counter[tuple[str, int]] = Counter()
     for origin in audit.origins:
@@ -105,10 +104,10 @@ def bytes_by_line(audit: Audit) -> Counter[tuple[str, int]]:
     return sizes
 
 
-def source_html(audit: Audit) -> Iterator[str]:
+def _source_html(audit: Audit) -> Iterator[str]:
     """Every file that has a note, most expensive first; lines far from any note are folded."""
     notes = _notes(audit)
-    sizes = bytes_by_line(audit)
+    sizes = _bytes_by_line(audit)
     cost: Counter[str] = Counter(dict.fromkeys(sorted({file for file, _ in notes}), 0))
     for (file, _), size in sizes.items():
         cost[file] += size
@@ -141,8 +140,8 @@ def _origin_note(origin: DtypeOrigin) -> str:
 def _finding_note(finding: Finding, origin: DtypeOrigin) -> str:
     operation = str(finding)
     cost = cost_text(finding, origin)
-    is_here = anchor(finding.place) == anchor(origin.place)
-    cause = f"caused by {origin_link(finding, origin)}"
+    is_here = _anchor(finding.place) == _anchor(origin.place)
+    cause = f"caused by {_origin_link(finding, origin)}"
     parts = [f"<code>{escape(operation)}</code>", escape(finding.inside), escape(cost)]
     parts += [] if is_here else [cause]
     return (
@@ -150,11 +149,11 @@ def _finding_note(finding: Finding, origin: DtypeOrigin) -> str:
     )
 
 
-def origin_link(finding: Finding, origin: DtypeOrigin) -> str:
+def _origin_link(finding: Finding, origin: DtypeOrigin) -> str:
     """The line that caused a finding, as a link to it."""
     is_near = finding.place.file == origin.place.file
     where = f"line {origin.place.line}" if is_near else place_text(origin.place)
-    return f'<a href="#{anchor(origin.place)}">{escape(where)}</a>'
+    return f'<a href="#{_anchor(origin.place)}">{escape(where)}</a>'
 
 
 def _file(
@@ -212,15 +211,15 @@ class _Bar(NamedTuple):
     findings: int
 
 
-def bars_by_origin(audit: Audit) -> str:
+def _bars_by_origin(audit: Audit) -> str:
     """What each origin costs."""
     return _svg([_Bar(o.place, o.bytes, len(o.findings)) for o in audit.origins])
 
 
-def bars_by_line(audit: Audit) -> str:
+def _bars_by_line(audit: Audit) -> str:
     """What each line costs, whatever caused it."""
     found: dict[tuple[str, int], _Bar] = {}
-    sizes = bytes_by_line(audit)
+    sizes = _bytes_by_line(audit)
     for finding in audit.findings:
         key = (finding.place.file, finding.place.line)
         count = found[key].findings + 1 if key in found else 1
@@ -257,7 +256,7 @@ def _bar_svg(bar: _Bar, top: float, length: float, label: str) -> str:
     room = _LETTERS - len(where)
     cut = f"{code[: room - 1]}…" if len(code) > room else code
     return (
-        f'<a href="#{anchor(bar.place)}"><title>{escape(str(bar.place))}</title>'
+        f'<a href="#{_anchor(bar.place)}"><title>{escape(str(bar.place))}</title>'
         f'<text x="0" y="{top + 14}"><tspan class="faint">{escape(where)}</tspan>'
         f'<tspan dx="8">{escape(cut)}</tspan></text>'
         f'<rect x="0" y="{top + 20}" width="{length:.1f}" height="{_BAR}" rx="2"/>'
@@ -278,12 +277,12 @@ def audit_html(audit: Audit) -> str:
         summary(audit),
         *map(paragraph, notes(audit, _BELOW)),
         faint(versions),
-        *sections_html(audit),
+        *_sections_html(audit),
         f"<script>\n{_SORTING.read_text(encoding='utf-8')}</script>",
     )
 
 
-def sections_html(audit: Audit) -> Iterator[str]:
+def _sections_html(audit: Audit) -> Iterator[str]:
     """The parts of the page below its title."""
     for crash in audit.sections.crashes:
         yield f"<h2>The program ended at {escape(place_text(crash.place))}: a dtype error</h2>"
@@ -293,7 +292,7 @@ def sections_html(audit: Audit) -> Iterator[str]:
     if audit.findings:
         yield from _findings(audit)
     if audit.losses:
-        yield from losses_html(audit.losses)
+        yield from _losses_html(audit.losses)
     for head, *lines in section_lines(audit.sections):
         yield f"<h2>{escape(head)}</h2>"
         for line in lines:
@@ -308,13 +307,13 @@ def _findings(audit: Audit) -> Iterator[str]:
     for origin in audit.origins:
         yield _origin(origin)
     yield '<div class="plots">'
-    yield f"<div><h2>Cost by origin</h2>{bars_by_origin(audit)}</div>"
-    yield f"<div><h2>Cost by line</h2>{bars_by_line(audit)}</div>"
+    yield f"<div><h2>Cost by origin</h2>{_bars_by_origin(audit)}</div>"
+    yield f"<div><h2>Cost by line</h2>{_bars_by_line(audit)}</div>"
     yield "</div>"
     yield f"<h2>{quantity(len(audit.findings), 'finding').capitalize()}</h2>"
     yield _table(audit)
     yield "<h2>Source</h2>"
-    yield from source_html(audit)
+    yield from _source_html(audit)
 
 
 def _coverage(audit: Audit) -> Iterator[str]:
@@ -342,12 +341,12 @@ def _expected(findings: list[Finding]) -> Iterator[str]:
 
 def _origin(origin: DtypeOrigin) -> str:
     return (
-        f'<div class="origin"><a href="#{anchor(origin.place)}">'
-        f"<strong>{escape(place_text(origin.place))}</strong></a>{fix_html(origin)}</div>"
+        f'<div class="origin"><a href="#{_anchor(origin.place)}">'
+        f"<strong>{escape(place_text(origin.place))}</strong></a>{_fix_html(origin)}</div>"
     )
 
 
-def fix_html(origin: DtypeOrigin) -> str:
+def _fix_html(origin: DtypeOrigin) -> str:
     """What a line that caused findings costs, and what to write instead."""
     return f"<p>{escape(gain(origin))}</p>{_changes(origin.place, origin.fixes)}"
 
@@ -377,16 +376,27 @@ def _row(finding: Finding, origin: DtypeOrigin) -> str:
     saved = origin.saved_by(finding)
     operation = operation_text(finding)
     cells = [
-        f'<td><a href="#{anchor(finding.place)}">{escape(place_text(finding.place))}</a></td>',
+        f'<td><a href="#{_anchor(finding.place)}">{escape(place_text(finding.place))}</a></td>',
         f"<td>{escape(text_at(finding.place))}</td>",
         f"<td>{escape(operation)}</td>",
         f"<td>{hazards_html(finding.hazards)}</td>",
         f'<td class="number" data-value="{finding.count}">{finding.count:,}</td>',
         f'<td class="number" data-value="{saved}">{size_text(saved)}</td>',
         f'<td class="number" data-value="{finding.alive}">{size_text(finding.alive)}</td>',
-        f"<td>{origin_link(finding, origin)}</td>",
+        f"<td>{_origin_link(finding, origin)}</td>",
     ]
     return f"<tr>{''.join(cells)}</tr>"
+
+
+def _losses_html(losses: Iterable[LostValues]) -> Iterator[str]:
+    """A table of them."""
+    yield "<h2>Lost values</h2>"
+    rows = [
+        f"<tr><td>{escape(place_text(loss.place))}</td>"
+        f"<td>{escape(loss.code)}</td><td>{escape(losses_sentence(loss))}</td></tr>"
+        for loss in losses
+    ]
+    yield f'<div class="wide"><table><tbody>{"".join(rows)}</tbody></table></div>'
 
 
 # An audit, and the parts of it that people take in hand, as text and in a notebook.
@@ -416,7 +426,7 @@ def audit_card(audit: Audit) -> str:
     """The page of an audit, in a notebook."""
     versions = ", ".join(f"{name} {version}" for name, version in audit.versions.items())
     sentences = map(paragraph, notes(audit, _EXPECTED))
-    return card(escape(summary(audit)), *sentences, faint(versions), *sections_html(audit))
+    return card(escape(summary(audit)), *sentences, faint(versions), *_sections_html(audit))
 
 
 def log_card(log: AuditLog) -> str:
@@ -426,7 +436,7 @@ def log_card(log: AuditLog) -> str:
 
 def origin_card(origin: DtypeOrigin) -> str:
     """A line that caused findings, and what to write instead."""
-    return card(escape(place_text(origin.place)), fix_html(origin))
+    return card(escape(place_text(origin.place)), _fix_html(origin))
 
 
 def finding_card(finding: Finding) -> str:

@@ -1,4 +1,4 @@
-"""An audit as JSON."""
+"""An audit for programs: as JSON, and as SARIF for code hosts and editors."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ from castwise.auditing.records import (
     InsideCoverage,
     SourcePlace,
 )
-from castwise.auditing.sections import CompiledFinding, ExplainedCrash, LostValues
-from castwise.auditing.source import columns_at, edits_at, text_at
+from castwise.auditing.sections import (
+    Autocasts,
+    ChangedArgument,
+    ComparedFunctions,
+    CompiledFinding,
+    ExplainedCrash,
+    LostValues,
+    Retrace,
+    Sections,
+    SixteenBits,
+)
+from castwise.auditing.source import columns_at, edits_at, fixed_text, text_at
 from castwise.auditing.suppressions import file_named_from, known_as
 from castwise.engine.decision import HAZARDS
-from castwise.report.audit import summary
-from castwise.report.audit_sections import (
-    compiled_sentence,
-    crash_sentences,
-    fix_json,
-    losses_json,
-    losses_sentence,
-    sections_json,
-)
+from castwise.report.audit import compiled_sentence, crash_sentences, losses_sentence, summary
 
 
 def audit_json(audit: Audit) -> dict[str, Any]:
     """The audit as a JSON object."""
     inside = {"inside": _inside(audit.inside)} if audit.inside else {}
     crashed = [_crash(crash) for crash in audit.sections.crashes]
-    losses = {} if audit.losses is None else {"losses": losses_json(audit.losses)}
+    losses = {} if audit.losses is None else {"losses": _losses_json(audit.losses)}
     return {
         "summary": summary(audit),
         **({"crashes": crashed} if crashed else {}),
@@ -47,7 +49,7 @@ def audit_json(audit: Audit) -> dict[str, Any]:
             for origin in (*audit.origins, *audit.expected)
             for finding in origin.findings
         ],
-        **sections_json(audit.sections),
+        **_sections_json(audit.sections),
         **inside,
         "target": _target(audit.target),
         **losses,
@@ -86,7 +88,7 @@ def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
         "hazards": list(finding.hazards),
         "origin": {"file": origin.place.file, "line": origin.place.line},
         "message": message(finding),
-        "fixes": [fix_json(fix) for fix in origin.fixes],
+        "fixes": [_fix_json(fix) for fix in origin.fixes],
         **_withdrawn(origin),
         **({"inside": finding.inside} if finding.inside else {}),
         **({"observed": True} if finding.operation.is_observed else {}),
@@ -99,7 +101,7 @@ def _withdrawn(origin: DtypeOrigin) -> dict[str, Any]:
     found = origin.withdrawn
     if found is None:
         return {}
-    return {"withdrawn": {"why": found.why, "fixes": [fix_json(fix) for fix in found.fixes]}}
+    return {"withdrawn": {"why": found.why, "fixes": [_fix_json(fix) for fix in found.fixes]}}
 
 
 def _crash(crash: ExplainedCrash) -> dict[str, Any]:
@@ -116,7 +118,7 @@ def _crash(crash: ExplainedCrash) -> dict[str, Any]:
         "dialect": crash.dialect,
         "advice": crash.advice,
         "inside": crash.inside,
-        "fixes": [fix_json(crash.fix)] if crash.fix else [],
+        "fixes": [_fix_json(crash.fix)] if crash.fix else [],
     }
 
 
@@ -173,6 +175,174 @@ def message(finding: Finding) -> str:
     cast = next((c for c in finding.operation.casts if c), None)
     what = cast or f"a number to {finding.result}"  # a number that is written to an array
     return f"{finding.operation} implicitly casts {what}."
+
+
+def _fix_json(fix: Fix) -> dict[str, Any]:
+    """A piece of source and the text to write there; the fixes of an origin belong together."""
+    place = fix.place
+    first, last = columns_at(place)
+    return {
+        "file": place.file,
+        "line": place.line,
+        "column": first,
+        "end_line": place.end_line,
+        "end_column": last,
+        "text": fixed_text(fix),
+    }
+
+
+# What the program did besides its findings.
+
+
+def _sections_json(sections: Sections) -> dict[str, Any]:
+    """The same for programs; a section without content is left out."""
+    found = {
+        "autocast": _autocast_json(sections.autocasts),
+        "sixteen_bits": _sixteen_bits_json(sections.sixteen_bits),
+    }
+    shown = {name: section for name, section in found.items() if any(section.values())}
+    return {
+        **shown,
+        **({"retraces": _retraces_json(sections.retraces)} if sections.retraces else {}),
+        **({"compiled": _compiled_json(sections.compared)} if sections.compared else {}),
+    }
+
+
+def _autocast_json(found: Autocasts) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "ops": [
+            {
+                "file": op.place.file,
+                "line": op.place.line,
+                "op": op.seen.op,
+                "modules": list(op.modules),
+                "list": op.seen.rule,
+                "autocast": op.seen.autocast,
+                "device": op.seen.device,
+                "result": op.seen.result,
+                "changes": list(op.seen.changes),
+                "count": op.seen.count,
+                "casts": op.seen.casts,
+                "bytes": op.seen.bytes,
+            }
+            for op in found.ops
+        ],
+        "repeats": [
+            {
+                "file": again.place.file,
+                "line": again.place.line,
+                "name": again.seen.name,
+                "from": again.seen.source,
+                "to": again.seen.target,
+                "shape": list(again.seen.shape),
+                "casts": again.seen.casts,
+                "blocks": again.seen.blocks,
+                "kept": again.seen.is_cached,
+            }
+            for again in found.repeats
+        ],
+    }
+
+
+def _retraces_json(found: Sequence[Retrace]) -> list[dict[str, Any]]:
+    """The same for programs."""
+    return [
+        {
+            "function": retrace.function,
+            "defined": retrace.defined,
+            "file": retrace.place.file,
+            "line": retrace.place.line,
+            "earlier": {"file": retrace.earlier.file, "line": retrace.earlier.line},
+            "times": retrace.times,
+            "changed": [_changed_json(changed) for changed in retrace.changed],
+        }
+        for retrace in found
+    ]
+
+
+def _changed_json(changed: ChangedArgument) -> dict[str, Any]:
+    fix = changed.fix
+    return {
+        "argument": changed.label,
+        "from": changed.before,
+        "to": changed.after,
+        "static": changed.is_static,
+        "fixes": [] if fix is None else [_fix_json(fix)],
+    }
+
+
+def _sixteen_bits_json(found: SixteenBits) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "states": [
+            {
+                "file": state.place.file,
+                "line": state.place.line,
+                "optimizer": state.owner,
+                "name": state.name,
+                "dtype": str(state.dtype),
+                "arrays": state.arrays,
+                "bytes": state.bytes,
+            }
+            for state in found.states
+        ],
+        "sums": [
+            {
+                "file": narrow.place.file,
+                "line": narrow.place.line,
+                "operation": narrow.operation,
+                "dtype": str(narrow.dtype),
+                "terms": narrow.terms,
+                "rounds": "each partial sum" if narrow.rounds_each else "the result",
+            }
+            for narrow in found.sums
+        ],
+    }
+
+
+def _compiled_json(found: ComparedFunctions) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "compilations": found.compilations,
+        "differences": [
+            {
+                "file": finding.place.file,
+                "line": finding.place.line,
+                "function": finding.function,
+                "compiler": finding.compiler,
+                "what": finding.difference.what,
+                "compiled": finding.difference.compiled or None,
+                "eager": finding.difference.plain or None,
+                "error": finding.difference.error,
+                "times": finding.times,
+            }
+            for finding in found.findings
+        ],
+        "not_compared": [
+            {"function": one.function, "file": one.file, "line": one.line, "reason": one.skipped}
+            for one in found.skipped
+        ],
+    }
+
+
+def _losses_json(losses: Iterable[LostValues]) -> list[dict[str, Any]]:
+    """A JSON object for each."""
+    return [
+        {
+            "file": loss.place.file,
+            "line": loss.place.line,
+            "column": columns_at(loss.place)[0],
+            "code": loss.code,
+            "operation": loss.what,
+            "how": loss.how,
+            "count": loss.count,
+            "lost": loss.lost,
+            "elements": loss.elements,
+            "example": loss.example,
+        }
+        for loss in losses
+    ]
 
 
 # An audit as SARIF 2.1.0, which code hosts and editors show next to the source lines.
