@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         ScalarRangeError,
         UsageError,
     )
-    from castwise.frameworks.tensorflow import ImplicitPromotion
+    from castwise.frameworks.implicit_promotion import ImplicitPromotion
     from castwise.graph.compile import compile
     from castwise.graph.graph import Graph, load_graph, trace
     from castwise.kernels.threads import get_threads, set_threads
@@ -98,7 +98,7 @@ _NAMES = {
     "set_default": "catalog.dialects.set_default",
     "current": "catalog.dialects.current",
     "load_dialect": "catalog.dialects.load_dialect",
-    "ImplicitPromotion": "frameworks.tensorflow.ImplicitPromotion",
+    "ImplicitPromotion": "frameworks.implicit_promotion.ImplicitPromotion",
     "asarray": "arrays.tensor.asarray",
     "Tensor": "arrays.tensor.Tensor",
     "Variable": "arrays.variable.Variable",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import Enum
 
 from castwise.rules.dialect import Becomes, Dialect, Evidence, Joining, Laws, Naming
 from castwise.rules.messages import Message, Messages
@@ -369,21 +368,6 @@ TENSORFLOW_NP_SAFE = TENSORFLOW_NP_ALL.vary(
 )
 
 # TensorFlow's RFC 431 as proposed: the modes ALL, SAFE and NONE of implicit promotion.
-
-
-class ImplicitPromotion(str, Enum):
-    """The modes of RFC 431: each is the name of a dialect, for `use` and `dialect=`.
-
-    >>> import castwise as cw
-    >>> with cw.use(cw.ImplicitPromotion.SAFE):
-    ...     cw.promote_types("int8", "int16")
-    int16
-    """
-
-    ALL = "tensorflow:all"
-    SAFE = "tensorflow:safe"
-    NONE = "tensorflow:none"
-
 
 _EDGES = """
         bool -> int8 uint8
