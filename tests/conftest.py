@@ -1,5 +1,5 @@
 """Hypothesis profiles: random locally, the same examples every time in CI, more with --all-cells; a
-limit of time; and the recorded cells."""
+limit of time; the tests of the core; and the recorded cells."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -34,6 +35,31 @@ def pytest_collection_finish() -> None:
 LIMIT = 1800
 
 
+# Whether the heart is whole: `pytest -m core -n 2` runs these files in about a minute. The engine
+# answers a share of the recorded cells, and a few paths that users take from end to end work:
+# notation, a Tensor, an audit, the command line.
+CORE = [
+    Path(__file__).with_name(folder) / name
+    for folder, names in {
+        "architecture": "test_architecture.py",
+        "arrays": "test_tensor.py",
+        "auditing": "test_observe.py",
+        "cli": "test_cli.py",
+        "conformance": "test_recorded_cells.py",
+        "engine": "test_accepts.py test_ranges.py test_refusals.py test_resolve.py "
+        "test_rules_by_op.py test_types.py test_weak_nodes.py",
+        "laws": "test_laws.py",
+        "vocab": "test_operands_notation.py",
+    }.items()
+    for name in names.split()
+]
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if item.path in CORE and not item.get_closest_marker("slow"):
+        item.add_marker("core")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--all-cells",
@@ -43,6 +69,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    names_no_files = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if config.option.markexpr == "core" and names_no_files:
+        config.args = [str(path) for path in CORE]  # others are not even imported
     cells.takes_all = config.getoption("--all-cells")
     if cells.takes_all:
         settings.register_profile("all", settings.default, max_examples=200)
