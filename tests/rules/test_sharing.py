@@ -56,10 +56,10 @@ def test_a_dialect_that_nobody_holds_is_forgotten() -> None:
 def test_kinds_of_tensors_under_ever_new_dialects_are_not_kept_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from castwise.arrays import backend
+    from castwise.arrays import kinds
 
-    monkeypatch.setattr(backend, "_kinds", {})
-    monkeypatch.setattr(backend, "_MOST_KINDS", 50)
+    monkeypatch.setattr(kinds, "_kinds", {})
+    monkeypatch.setattr(kinds, "_MOST_KINDS", 50)
     x = cw.asarray([1, 2])
     for number in range(100):
         assert x.under(cw.dialect("numpy").vary(about=f"Number {number}.")).tolist() == [1, 2]
