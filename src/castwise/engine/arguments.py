@@ -95,7 +95,7 @@ def cast_first(
         return operands
     if note:
         note(f"dtype={target}: {DTYPE_ARGUMENTS['casts first']}.")
-    check_casts(plan, operands, target)
+    _check_casts(plan, operands, target)
     return tuple([array_operand(target, None if o.rank else ()) for o in operands])
 
 
@@ -122,7 +122,7 @@ def loop_giving(plan: Plan, operands: tuple[Operand, ...], target: DType, note: 
 
     Raises Refusal where no loop gives it.
     """
-    loops = [d for d in _loops_for(plan, operands, target) if given_by(plan, d) is target]
+    loops = [d for d in _loops_for(plan, operands, target) if _given_by(plan, d) is target]
     is_castable = plan.result == "same" or all(o.kind != "complex" for o in operands)
     if plan.joins.by == "exponent apart":  # only the first operand chooses a loop, and reaches it
         joined(plan, operands, None)
@@ -158,7 +158,7 @@ def _foreign(plan: Plan, operands: tuple[Operand, ...], target: DType) -> set[DT
     return own if is_meant else set()
 
 
-def given_by(plan: Plan, compute: DType) -> DType:
+def _given_by(plan: Plan, compute: DType) -> DType:
     """What the op gives, where it computes in a dtype."""
     if plan.result in ("same", "first"):
         return compute
@@ -167,7 +167,7 @@ def given_by(plan: Plan, compute: DType) -> DType:
     return dtype(plan.dialect.becomes.index if plan.result == "index" else plan.result)
 
 
-def check_casts(
+def _check_casts(
     plan: Plan, operands: tuple[Operand, ...], compute: DType, casting: str | None = None
 ) -> None:
     """Raises Refusal where an operand may not be cast to what the op computes in."""
@@ -204,7 +204,7 @@ def check_named(plan: Plan, operands: tuple[Operand, ...], named: Named, compute
     """Raises Refusal where an operand, initial= or value= cannot become the dtype that the op
     computes in."""
     if plan.arguments.takes_casting and (named.dtype or named.casting):
-        check_casts(plan, operands, compute, named.casting)
+        _check_casts(plan, operands, compute, named.casting)
     if named.initial:
         _check_initial(plan, named.initial, compute)
     value = named.value

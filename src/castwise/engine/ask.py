@@ -368,7 +368,7 @@ def question_about(
     _check_named(row, others)
     target = None if out is None else to_dtype(out)
     factor = None if alpha is None else to_number(alpha)
-    described = tuple(map(to_operand, given))
+    described = tuple(map(_to_operand, given))
     return Question(row, described, chosen, form, bool(inplace), target, factor, by_name, because)
 
 
@@ -397,7 +397,7 @@ def _word(name: str, thing: Any) -> str:
 
 
 def _operand(name: str, thing: Any) -> Operand:
-    return to_operand(thing)
+    return _to_operand(thing)
 
 
 def _number(name: str, thing: Any) -> Scalar:
@@ -418,12 +418,12 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
 
 def _seen(thing: Any, dialect: Dialect) -> Operand:
     """An operand. A live NumPy array is NumPy's own in NumPy's dialects, not a guest."""
-    found = to_operand(thing)
+    found = _to_operand(thing)
     is_own = found.is_numpy and dialect.framework == GUEST and not isinstance(thing, (str, Operand))
     return plain_array(found) if is_own else found
 
 
-def to_operand(thing: Any) -> Operand:
+def _to_operand(thing: Any) -> Operand:
     """The Operand of a live object or dtype, of notation, or of None for an undefined operand."""
     if type(thing) is Operand:
         return thing
@@ -576,7 +576,7 @@ def result_type(
 def _asked(operands: tuple[Any, ...], chosen: str | Dialect | None) -> DType:
     """The answer from the engine; that for two live arrays is cached."""
     dialect, because = dialect_chosen(chosen, operands)
-    described = tuple([to_operand(operand) for operand in operands])
+    described = tuple([_to_operand(operand) for operand in operands])
     result = answer(Question(_RESULT_TYPE, described, dialect, because=because)).result
     if len(operands) == 2 and all(map(is_plain_array, operands)):
         a, b = operands

@@ -86,7 +86,7 @@ def takes_axis(row: Op) -> bool:
     return row.family in ("reductions", "joining") or row.call.along_axis
 
 
-def result_shape(row: Op, shapes: Sequence[Shape], options: Mapping[str, Any]) -> Shape:
+def _result_shape(row: Op, shapes: Sequence[Shape], options: Mapping[str, Any]) -> Shape:
     """The shape of an op's result.
 
     Raises UsageError where the shapes do not fit together.
@@ -318,7 +318,7 @@ def _as_operand(decision: Decision, dialect: Dialect, options: dict[str, Any]) -
     """The result of an op as an operand of the next. Its values are not known."""
     question = decision.question
     given = [() if o.is_scalar else o.shape for o in question.operands if o is not UNDEFINED]
-    shape = given[0] if question.inplace else result_shape(question.op, given, options)
+    shape = given[0] if question.inplace else _result_shape(question.op, given, options)
     is_numpy = dialect.framework != DEFAULT and question.dialect is not dialect
     if is_numpy and shape == ():
         return numpy_scalar_operand(decision.result, 1)
@@ -387,10 +387,10 @@ def _with_dialect(
     return name, (other,), parts
 
 
-def headline(taken: Taken) -> str:
+def _headline(taken: Taken) -> str:
     """The whole expression and its dialect; what is promoted and then fails to run says so."""
     asked = f"{taken.text} in {taken.dialect.name}"
-    if is_without_kernel(taken.last):
+    if _is_without_kernel(taken.last):
         return f"{asked} fails to run{failing_part(taken)}"
     return asked if taken.is_whole else f"{asked} is refused{failing_part(taken)}"
 
@@ -400,7 +400,7 @@ def failing_part(taken: Taken) -> str:
     return f" in part {len(taken.parts)}" if taken.is_nested else ""
 
 
-def is_without_kernel(question: Question) -> bool:
+def _is_without_kernel(question: Question) -> bool:
     """Whether an op is promoted, and its framework has no kernel to run it."""
     try:
         return not answer(question).has_kernel
@@ -413,7 +413,7 @@ def part_head(number: int, part: Part, dialect: Dialect) -> str:
     elsewhere = part.question and part.question.dialect is not dialect
     where = f" in {part.question.dialect.name}" if part.question and elsewhere else ""
     gives = f" is {part.result}" if part.result else ""
-    fails = " fails to run" if part.question and is_without_kernel(part.question) else ""
+    fails = " fails to run" if part.question and _is_without_kernel(part.question) else ""
     return f"Part {number}: {part.text}{where}{fails or gives}"
 
 
@@ -428,7 +428,7 @@ def part_steps(part: Part) -> list[str]:
 
 
 def _text(taken: Taken) -> str:
-    lines = [headline(taken)]
+    lines = [_headline(taken)]
     if not taken.is_nested:
         return "\n  ".join([*lines, *part_steps(taken.parts[0])])
     for number, part in enumerate(taken.parts, 1):

@@ -20,7 +20,7 @@ from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand
 _INT64, _UINT64, _FLOAT64 = dtype("int64"), dtype("uint64"), dtype("float64")
 
 
-def check_cast(plan: Plan, operand: Operand, target: DType) -> None:
+def _check_cast(plan: Plan, operand: Operand, target: DType) -> None:
     """Raises Refusal for a list that cannot be cast to the dtype, or that has a number out of range
     for it."""
     if plan.numbers.lists == "cast":
@@ -34,7 +34,7 @@ def check_cast(plan: Plan, operand: Operand, target: DType) -> None:
 def _check_real(operand: Operand, target: DType) -> None:
     """For a cast that works neither on complex numbers nor to a complex dtype."""
     if target.kind == "complex" or (operand.kind == "complex" and target.kind != "bool"):
-        raise not_cast(operand, target)
+        raise _not_cast(operand, target)
     for item in operand.items if target.kind == "int" else ():
         if not _INT64.min <= item.real <= _INT64.max:
             raise conversion_out_of_range(scalar_operand(item), target)
@@ -50,7 +50,7 @@ def _is_one_array(operand: Operand) -> bool:
 def _check_each(operand: Operand, target: DType) -> None:
     """For a list whose numbers are cast one by one: a C integer or a double must hold each."""
     if operand.kind == "complex":
-        raise not_cast(operand, target)
+        raise _not_cast(operand, target)
     if target.kind == "int":
         _check_ints(operand, target, _INT64.min, max(_INT64.max, target.max))
     else:
@@ -63,7 +63,7 @@ def _check_ints(operand: Operand, target: DType, lowest: float, highest: float) 
             raise conversion_out_of_range(scalar_operand(item), target)
 
 
-def not_cast(operand: Operand, target: DType) -> Refusal:
+def _not_cast(operand: Operand, target: DType) -> Refusal:
     """The refusal of a list that does not become an array of a dtype."""
     return Refusal(f"{operand} is not cast to {target}", "Make an array of it first.")
 
@@ -152,10 +152,10 @@ def _cast(plan: Plan, operand: Operand, operands: tuple[Operand, ...], note: Not
     if not others and len(operands) > 1:
         raise Refusal("no operand has a dtype to cast a list to", "Make an array of one first.")
     deciding = next((o for o in others if o.dtype), others[0] if others else None)
-    target = own_dtype(plan, deciding) if deciding else listed_dtype(plan, operand)
+    target = own_dtype(plan, deciding) if deciding else _listed_dtype(plan, operand)
     if not (operand.items or others):
-        raise not_cast(operand, target)
-    check_cast(plan, operand, target)
+        raise _not_cast(operand, target)
+    _check_cast(plan, operand, target)
     if note:
         note(f"{operand} is a list, which is cast to {target}.")
     return array_operand(target, operand.shape)
@@ -165,14 +165,14 @@ def _made(plan: Plan, operand: Operand, note: Note) -> Operand:
     """The array that a list becomes on its own; every other operand unchanged."""
     if operand.role is not Role.LIST:
         return operand
-    own = listed_dtype(plan, operand)
+    own = _listed_dtype(plan, operand)
     is_weak = plan.numbers.lists == "as weak numbers" and own.kind != "bool"
     if note:
         note(f"{operand} is a list, which becomes a{' weak' * is_weak or 'n'} array of {own}.")
     return array_operand(own, operand.shape, is_weak=is_weak)
 
 
-def listed_dtype(plan: Plan, operand: Operand) -> DType:
+def _listed_dtype(plan: Plan, operand: Operand) -> DType:
     """The dtype of the array that a list becomes.
 
     Raises Refusal where none holds its numbers.

@@ -70,7 +70,7 @@ def check_mix(plan: Plan, dtypes: Iterable[DType]) -> None:
         raise Refusal(why, f"Cast one: x.astype('{common}').")
 
 
-def matching_complex(plan: Plan, real: DType) -> DType:
+def _matching_complex(plan: Plan, real: DType) -> DType:
     """The complex dtype a float dtype becomes.
 
     Raises Refusal where it reaches none.
@@ -86,30 +86,30 @@ def matching_complex(plan: Plan, real: DType) -> DType:
 _NAMES = ("arrays", "0-d arrays", "Python scalars")
 
 
-def tiers(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _tiers(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What all operands reach together: an array's tier decides unless a lower tier has a higher
     kind (torch's ResultTypeState)."""
     groups: tuple[list[DType], list[DType], list[DType]] = ([], [], [])
     for operand in operands:
-        groups[tier(operand)].append(own_dtype(plan, operand))
-    arrays, zero_d, scalars = joined_tiers(plan, groups)
+        groups[_tier(operand)].append(own_dtype(plan, operand))
+    arrays, zero_d, scalars = _joined_tiers(plan, groups)
     common = _outranks(plan, arrays, _outranks(plan, zero_d, scalars))
     assert common is not None
     if note:
-        note_tiers(groups, (arrays, zero_d, scalars), common, note)
+        _note_tiers(groups, (arrays, zero_d, scalars), common, note)
     return [plan.reach.masks[common]] * len(operands)
 
 
-def joined_tiers(plan: Plan, groups: tuple[list[DType], ...]) -> list[DType | None]:
+def _joined_tiers(plan: Plan, groups: tuple[list[DType], ...]) -> list[DType | None]:
     """The common dtype of each tier."""
     return [join(plan, group) if group else None for group in groups]
 
 
-def last_adapts(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _last_adapts(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """As tiers, but a Python scalar at the end takes the others' dtype (torch's lerp weight)."""
     *others, last = operands
     if not last.is_scalar:
-        return tiers(plan, operands, note)
+        return _tiers(plan, operands, note)
     common = join(plan, [own_dtype(plan, o) for o in others])
     if last.kind == "complex" and common.kind != "complex":
         raise Refusal(
@@ -118,7 +118,7 @@ def last_adapts(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[i
     return [plan.reach.masks[common]] * len(operands)
 
 
-def tier(operand: Operand) -> int:
+def _tier(operand: Operand) -> int:
     """0 for an array, 1 for a 0-d one, 2 for a Python scalar."""
     return 2 if operand.is_scalar else int(operand.is_zero_d)
 
@@ -131,13 +131,13 @@ def _outranks(plan: Plan, higher: DType | None, lower: DType | None) -> DType | 
         return higher
     if lower.kind == "complex":
         # An array of floats keeps its width; integers take the complex dtype unchanged.
-        return matching_complex(plan, higher) if higher.kind == "float" else lower
+        return _matching_complex(plan, higher) if higher.kind == "float" else lower
     if higher.kind == "bool" or lower.kind == "float":
         return join(plan, (higher, lower))
     return higher
 
 
-def note_tiers(
+def _note_tiers(
     groups: tuple[list[DType], ...],
     by_tier: tuple[DType | None, ...],
     common: DType,
@@ -167,7 +167,7 @@ def note_tiers(
 # The policy of kinds: the highest kind decides, and within it the tiers do.
 
 
-def kinds_first(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _kinds_first(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What all operands reach together: the highest kind decides, and within it arrays come before
     0-d arrays, whose dtype is used unchanged. A Python scalar counts only where its kind is higher,
     and then as a 0-d array (MindSpore's implicit promotion of Mul)."""
@@ -177,7 +177,7 @@ def kinds_first(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[i
         if operand.is_scalar:
             scalars.append(operand)
         else:
-            groups[tier(operand)].append(own_dtype(plan, operand))
+            groups[_tier(operand)].append(own_dtype(plan, operand))
     common = _of_highest_kind(plan, groups)
     for scalar in scalars:
         if common is None or KINDS.index(scalar.kind) > common.rank:
@@ -187,20 +187,20 @@ def kinds_first(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[i
     common = _of_highest_kind(plan, groups)
     assert common is not None
     if note:
-        note_tiers(groups, tuple(joined_tiers(plan, groups)), common, note)
+        _note_tiers(groups, tuple(_joined_tiers(plan, groups)), common, note)
     return [plan.reach.masks[common]] * len(operands)
 
 
 def _of_highest_kind(plan: Plan, groups: tuple[list[DType], ...]) -> DType | None:
     """The dtype of the highest kind among the tiers', the highest tier's where several are."""
-    found = [dtype for dtype in joined_tiers(plan, groups) if dtype]
+    found = [dtype for dtype in _joined_tiers(plan, groups) if dtype]
     return max(found, key=lambda d: d.rank) if found else None
 
 
 # The policy of weak scalars: a Python number takes the arrays' dtype if its kind is no higher.
 
 
-def weak(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _weak(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What each operand reaches: a Python number what the arrays do, or, of a higher kind, the
     dtype of that kind (NEP 50). A Python bool is an ordinary bool."""
     scalars = [o for o in operands if o.is_scalar and o.kind != "bool"]
@@ -209,15 +209,15 @@ def weak(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     entered = list(strong)
     if scalars:
         common = join(plan, strong) if strong else None
-        adopted = adopted_dtype(plan, max(scalars, key=lambda o: KINDS.index(o.kind)), common)
+        adopted = _adopted_dtype(plan, max(scalars, key=lambda o: KINDS.index(o.kind)), common)
         entered.append(adopted)
         if note:
             for scalar in scalars:
-                note(adoption_text(scalar, common, adopted))
+                note(_adoption_text(scalar, common, adopted))
     return [plan.reach.masks[d] for d in entered]
 
 
-def adopted_dtype(plan: Plan, scalar: Operand, common: DType | None) -> DType:
+def _adopted_dtype(plan: Plan, scalar: Operand, common: DType | None) -> DType:
     """The dtype a weak scalar takes, given the common dtype of the strong operands."""
     kind = scalar.kind
     if common is None:
@@ -232,10 +232,10 @@ def adopted_dtype(plan: Plan, scalar: Operand, common: DType | None) -> DType:
         return counts[kind]
     if common.rank >= KINDS.index(kind):
         return common
-    return matching_complex(plan, common) if common.kind == "float" else plan.python[kind]
+    return _matching_complex(plan, common) if common.kind == "float" else plan.python[kind]
 
 
-def adoption_text(scalar: Operand, common: DType | None, adopted: DType) -> str:
+def _adoption_text(scalar: Operand, common: DType | None, adopted: DType) -> str:
     """What a scalar becomes with the strong operands, in words."""
     if common is None:
         return f"There is no array, so {scalar} is {adopted}."
@@ -249,7 +249,7 @@ def adoption_text(scalar: Operand, common: DType | None, adopted: DType) -> str:
 # The policy of the Array API standard: weak scalars, of no higher kind than the arrays.
 
 
-def within_kind(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _within_kind(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """As weak, but a scalar may not be of a higher kind than the arrays (the Array API standard);
     only a complex scalar with floating-point arrays may."""
     arrays = [o for o in operands if not o.is_scalar]
@@ -262,7 +262,7 @@ def within_kind(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[i
                 f"a Python {operand.kind} cannot be mixed with {common}",
                 "Make it an array of the dtype you want.",
             )
-    return weak(plan, operands, note)
+    return _weak(plan, operands, note)
 
 
 def fits_kind(scalar: str, array: str) -> bool:
@@ -275,16 +275,16 @@ def fits_kind(scalar: str, array: str) -> bool:
 # The policy of RFC 431's SAFE and NONE: weak scalars that may not change the arrays' dtype.
 
 
-def fits_arrays(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _fits_arrays(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """As weak, but a scalar may not change the arrays' dtype, except an int with bool arrays
     (RFC 431's SAFE and NONE). A Python bool is a scalar like the others, and fits any dtype."""
     scalars = [o for o in operands if o.is_scalar or o.is_weak]
     strong = [own_dtype(plan, o) for o in operands if not (o.is_scalar or o.is_weak)]
     if not scalars or not strong:
-        return weak(plan, operands, note)
+        return _weak(plan, operands, note)
     common = join(plan, strong)
     highest = max(scalars, key=lambda o: KINDS.index(o.kind))
-    adopted = adopted_dtype(plan, highest, common)
+    adopted = _adopted_dtype(plan, highest, common)
     if adopted is not common and highest.kind != "int":
         raise Refusal(
             f"a Python {highest.kind} does not fit into {common}",
@@ -292,7 +292,7 @@ def fits_arrays(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[i
         )
     if note:
         for scalar in scalars:
-            note(adoption_text(scalar, common, adopted))
+            note(_adoption_text(scalar, common, adopted))
     return [plan.reach.masks[adopted]]
 
 
@@ -306,7 +306,7 @@ def _way_out(plan: Plan, common: DType, scalars: list[Operand]) -> str:
 # The policy of equals: a Python scalar is as strong as an array.
 
 
-def as_arrays(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _as_arrays(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What each operand's own dtype reaches: a Python scalar is as strong as an array."""
     dtypes = [own_dtype(plan, o) for o in operands]
     check_mix(plan, dtypes)
@@ -316,7 +316,7 @@ def as_arrays(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int
 # The policies in which a 0-d array loosens the rules for arrays: any kinds mix with it.
 
 
-def zero_d_adapts(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _zero_d_adapts(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """As 0-d mixes, but with an array of its own kind a 0-d array takes the array's dtype."""
     arrays = [o.dtype for o in operands if o.role is Role.ARRAY and o.dtype]
     adapting = [
@@ -325,15 +325,15 @@ def zero_d_adapts(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list
     if note:
         for operand in adapting:
             note(f"{operand} takes the dtype of the array, which is of the same kind.")
-    return zero_d_mixes(plan, tuple([o for o in operands if o not in adapting]), note)
+    return _zero_d_mixes(plan, tuple([o for o in operands if o not in adapting]), note)
 
 
-def zero_d_adapts_to_complex(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _zero_d_adapts_to_complex(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """As 0-d adapts, but a Python complex counts as an array, whose dtype a 0-d array takes."""
     has_complex = any(o.is_scalar and o.kind == "complex" for o in operands)
     own = plan.python["complex"]
     if not has_complex or not all(o.is_scalar or _joins(plan, o, own) for o in operands):
-        return zero_d_adapts(plan, operands, note)
+        return _zero_d_adapts(plan, operands, note)
     if note:
         note(f"A Python complex counts as an array of {own}, whose dtype the 0-d array takes.")
     return [plan.reach.masks[own]]
@@ -358,20 +358,20 @@ def _is_of_kind(plan: Plan, zero_d: DType, arrays: list[DType]) -> bool:
     )
 
 
-def zero_d_mixes(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _zero_d_mixes(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What each operand reaches: a 0-d array is as strong as an array, and any kinds mix with it;
     Python numbers are weak."""
     if any(o.is_scalar for o in operands):
         # A Python bool, which weak takes for a bool array, is of no higher kind than any array.
         numbers = [o for o in operands if not o.is_scalar or o.kind != "bool"]
-        return weak(plan, tuple(numbers) or operands, note)
-    return singles_mix(plan, operands, note)
+        return _weak(plan, tuple(numbers) or operands, note)
+    return _singles_mix(plan, operands, note)
 
 
-def singles_mix(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _singles_mix(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What each operand's own dtype reaches; any kinds mix with a 0-d array or a Python scalar."""
     if all(o.role is Role.ARRAY for o in operands):
-        return as_arrays(plan, operands, note)
+        return _as_arrays(plan, operands, note)
     if note and plan.joins.mixes is not None:
         note("One of them is a 0-d array or a scalar, so any kinds mix.")
     return [plan.reach.masks[own_dtype(plan, o)] for o in operands]
@@ -380,7 +380,7 @@ def singles_mix(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[i
 # The policy of arrays only: 0-d arrays count only where there is no array.
 
 
-def arrays_alone(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _arrays_alone(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What all operands reach together: the join of the arrays, or of the 0-d arrays where there
     are none; a Python number of a higher kind replaces it (OneFlow's TensorProcessor)."""
     arrays = [o for o in operands if o.dtype and not o.is_zero_d]
@@ -458,7 +458,7 @@ def _node(plan: Plan, operand: Operand, counts: Mapping[str, DType]) -> DType:
 _CATEGORIES = {"bool": 1, "int": 2, "float": 3}
 
 
-def by_category(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _by_category(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What all operands reach together, once numbers and NumPy operands have their dtype."""
     dtypes = [o.dtype for o in operands if o.dtype and not o.is_numpy]
     guests = [o for o in operands if _is_guest(o)]
@@ -545,7 +545,7 @@ _CANDIDATES = dtypes_named(
 )
 
 
-def by_room(plan: Plan, numbers: list[Operand], entered: list[DType], note: Note) -> list[int]:
+def _by_room(plan: Plan, numbers: list[Operand], entered: list[DType], note: Note) -> list[int]:
     """What the numbers reach with arrays that entered with these dtypes. A number that the arrays'
     dtype holds reaches what the arrays do, and is left out."""
     common = join(plan, entered)
@@ -620,7 +620,7 @@ _UNSIGNED = [(dtype(f"uint{bits}"), dtype(f"int{bits}")) for bits in (8, 16, 32,
 _FLOAT16_LIMIT, _FLOAT32_LIMIT = 65000.0, 3.4e38
 
 
-def by_value(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _by_value(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What each operand reaches: a scalar or 0-d array what its value needs, unless the arrays have
     a lower kind; else what its dtype does (NumPy before 2.0)."""
     counts = number_dtypes(plan, [o.dtype for o in operands])
@@ -728,7 +728,7 @@ def _smallest_int(value: int) -> tuple[DType, DType | None]:
 # The policy of conversion: Python numbers are converted to the arrays' dtype.
 
 
-def converted(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
+def _converted(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """What all operands reach together: the arrays decide, Python numbers are converted to their
     dtype. Where there is no array, the first number decides (TensorFlow)."""
     deciding = [o for o in operands if not o.is_scalar] or operands[:1]
@@ -741,22 +741,22 @@ def converted(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int
 
 
 POLICIES: dict[str, Callable[[Plan, tuple[Operand, ...], Note], list[int]]] = {
-    "tiers": tiers,
-    "kinds first": kinds_first,
-    "last adapts": last_adapts,
-    "arrays alone": arrays_alone,
-    "weak": weak,
-    "within kind": within_kind,
-    "fits arrays": fits_arrays,
+    "tiers": _tiers,
+    "kinds first": _kinds_first,
+    "last adapts": _last_adapts,
+    "arrays alone": _arrays_alone,
+    "weak": _weak,
+    "within kind": _within_kind,
+    "fits arrays": _fits_arrays,
     "as nodes": as_nodes,
-    "as arrays": as_arrays,
-    "converted": converted,
-    "by value": by_value,
-    "by category": by_category,
-    "0-d adapts": zero_d_adapts,
-    "0-d adapts to complex": zero_d_adapts_to_complex,
-    "0-d mixes": zero_d_mixes,
-    "singles mix": singles_mix,
+    "as arrays": _as_arrays,
+    "converted": _converted,
+    "by value": _by_value,
+    "by category": _by_category,
+    "0-d adapts": _zero_d_adapts,
+    "0-d adapts to complex": _zero_d_adapts_to_complex,
+    "0-d mixes": _zero_d_mixes,
+    "singles mix": _singles_mix,
 }
 
 
@@ -770,7 +770,7 @@ def reached(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
         return policy(plan, seen, note)
     masks = policy(plan, arrays, note)
     numbers = [o for o in seen if o.is_scalar]
-    return masks + by_room(plan, numbers, [plan.reach.lowest(mask) for mask in masks], note)
+    return masks + _by_room(plan, numbers, [plan.reach.lowest(mask) for mask in masks], note)
 
 
 def _seen(plan: Plan, operand: Operand) -> Operand:

@@ -146,7 +146,7 @@ def cleaned(text: str) -> str:
     return _CLUTTER.sub("", _ENDS.sub("\n", text).replace("\u00a0", " "))
 
 
-def traceback_frames(text: str) -> list[Frame]:
+def _traceback_frames(text: str) -> list[Frame]:
     """The frames of a cleaned traceback, in its order."""
     lines = text.split("\n")
     frames: list[Frame] = []
@@ -201,14 +201,14 @@ class Call:
     numbers: tuple[str | None, ...] = ()  # its operands that are numbers in the code, in place
 
 
-def call_in(frames: list[Frame], data: Data, wanted: list[str], framework: str) -> Call | None:
+def _call_in(frames: list[Frame], data: Data, wanted: list[str], framework: str) -> Call | None:
     """The call that failed. `wanted` are the ops that the message speaks of, if it names some.
 
     The user's last line of code tells it, or else the framework's lines that it led to.
     """
     # From Python 3.11 on a line without marks failed as a whole.
     has_marks = any(frame.marks for frame in frames)
-    outside = [i for i, frame in enumerate(frames) if file_framework(frame.file, data) is None]
+    outside = [i for i, frame in enumerate(frames) if _file_framework(frame.file, data) is None]
     start = outside[-1] if outside else 0
     for frame in frames[start:]:
         calls = _calls_of(frame, data, framework, has_marks)
@@ -221,7 +221,7 @@ def call_in(frames: list[Frame], data: Data, wanted: list[str], framework: str) 
     return None
 
 
-def file_framework(file: str, data: Data) -> str | None:
+def _file_framework(file: str, data: Data) -> str | None:
     """The framework that a file is of."""
     found = re.search(r"[\\/](?:site|dist)-packages[\\/](\w+)[\\/]", file)
     return data["packages"].get(found[1]) if found else None
@@ -356,7 +356,7 @@ def dtype_named(words: str, framework: str, data: Data) -> str | None:
     return found if found is None else str(found)
 
 
-def operands_named(words: str, framework: str, data: Data) -> list[str | None]:
+def _operands_named(words: str, framework: str, data: Data) -> list[str | None]:
     """The operands of a list: dtypes, and Python numbers of a type."""
     operands: list[str | None] = []
     for word in _LISTED.findall(words):
@@ -366,7 +366,7 @@ def operands_named(words: str, framework: str, data: Data) -> list[str | None]:
     return operands
 
 
-def ops_named(word: str, framework: str, data: Data) -> list[str]:
+def _ops_named(word: str, framework: str, data: Data) -> list[str]:
     """The ops that a framework names so in messages: "AddV2", "bitwise_and_cpu". Some of its names
     are of several ops."""
     snake = _HUMP.sub(r"\1_\2", word).lower().strip("_")
@@ -460,11 +460,11 @@ def read_traceback(text: str) -> Read:
     """
     data = traceback_data()
     text = cleaned(text[-MOST:])
-    frames = traceback_frames(text)
+    frames = _traceback_frames(text)
     found = _first_message(text, data)
     framework = _framework(found, frames, text, data)
     wanted = found.ops if found else []
-    call = call_in(frames, data, wanted, framework or "")
+    call = _call_in(frames, data, wanted, framework or "")
     op = call.op if call else next(iter(wanted), None)
     form = (found.pattern["form"] if found else None) or (call.form if call else None)
     operands, out = _operands(found, op, form, call, data)
@@ -513,7 +513,7 @@ def _found(pattern: Data, match: re.Match[str], data: Data) -> _Found | None:
     dtypes = {n: dtype_named(w, framework, data) for n, w in groups.items() if n in _DTYPES}
     ops = pattern["ops"]
     if "op" in groups:
-        ops = ops_named(groups["op"], framework, data)
+        ops = _ops_named(groups["op"], framework, data)
         if not ops and not dtypes:
             return None
     if dtypes and not any(dtypes.values()):
@@ -532,7 +532,7 @@ def _framework(found: _Found | None, frames: list[Frame], text: str, data: Data)
     whose message it is."""
     inside: list[str] = []
     for frame in reversed(frames):
-        framework = file_framework(frame.file, data)
+        framework = _file_framework(frame.file, data)
         if framework is None:
             break
         inside.append(framework)
@@ -575,7 +575,7 @@ def _slots(found: _Found, row: Data, data: Data) -> list[str | None]:
     count: int = row["operands"]
     slots: list[str | None] = [None if o == UNKNOWN else o for o in found.pattern["operands"]]
     if "operands" in groups:
-        slots = operands_named(groups["operands"], found.pattern["framework"], data)
+        slots = _operands_named(groups["operands"], found.pattern["framework"], data)
     elif "each" in dtypes:
         slots = [dtypes["each"]] * count
     elif "place" in groups:

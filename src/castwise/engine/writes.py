@@ -119,10 +119,10 @@ def deciding_form(question: Question) -> str:
         return "inplace"
     if question.out:
         return "out"
-    return "rebinding" if is_the_operator(question) else question.form
+    return "rebinding" if _is_the_operator(question) else question.form
 
 
-def is_the_operator(question: Question) -> bool:
+def _is_the_operator(question: Question) -> bool:
     """Whether the question is about `x += y`, and that is `x = x + y`."""
     if question.form != "augmented":
         return False
@@ -140,7 +140,7 @@ def rebinds(question: Question) -> bool:
     """Whether `x += y` binds the name to a new array and leaves the old one unchanged."""
     if question.form != "augmented":
         return False
-    if is_the_operator(question):
+    if _is_the_operator(question):
         return not is_numpy_writing(question)
     return op_plan(question.op, question.dialect, "augmented").writes.into == "rebinds"
 
@@ -155,7 +155,7 @@ def is_numpy_writing(question: Question) -> bool:
 
 def is_written(question: Question) -> bool:
     """Whether the result is written into the first operand, or replaces it."""
-    return question.inplace or (question.form == "augmented" and not is_the_operator(question))
+    return question.inplace or (question.form == "augmented" and not _is_the_operator(question))
 
 
 def takes_result(question: Question) -> bool:
@@ -168,7 +168,7 @@ def as_computed(question: Question) -> Question:
     """What is computed for `x += y`: the operator, or the operator in place."""
     if question.form != "augmented":
         return question
-    return replace(question, form="operator", inplace=not is_the_operator(question))
+    return replace(question, form="operator", inplace=not _is_the_operator(question))
 
 
 # Whether a value may be assigned to elements of an array: x[i] = value, x.fill_(value).
