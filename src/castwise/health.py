@@ -1,4 +1,7 @@
-"""Everything that `castwise doctor` looks at."""
+"""Everything that `castwise doctor` looks at: packages, frameworks, backends, extras, kernels.
+
+It reads the metadata of what is installed, and imports no framework. `checkup` puts it together.
+"""
 
 from __future__ import annotations
 
@@ -56,11 +59,21 @@ def find_package(module: str, names: Iterable[str] = ()) -> Package:
     spec = _spec(module)
     found = next(filter(None, map(_distribution, (*names, module))), None)
     if found is None and spec is not None and spec.origin:
-        found = next(filter(None, map(_distribution, _owners(module))), None)
+        # The last resort, because it reads the lists of files of all packages.
+        owners = importlib.metadata.packages_distributions().get(module, ())
+        found = next(filter(None, map(_distribution, owners)), None)
     if found is None:
         return _without_metadata(module, spec)
     name, version = _name_and_version(found, module)
     return Package(name, version, _disagreement(found, name, version, module, spec))
+
+
+def _installed(module: str, names: Iterable[str] = ()) -> Package | None:
+    """The same; None if there is none."""
+    try:
+        return find_package(module, names)
+    except NotInstalledError:
+        return None
 
 
 def version_numbers(version: str) -> tuple[int, ...]:
@@ -92,12 +105,6 @@ def _distribution(name: str) -> importlib.metadata.Distribution | None:
         return importlib.metadata.distribution(name)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-def _owners(module: str) -> list[str]:
-    """The packages that have a module. It reads the lists of files of all of them, so it is the
-    last resort."""
-    return list(importlib.metadata.packages_distributions().get(module, ()))
 
 
 def _without_metadata(module: str, spec: ModuleSpec | None) -> Package:
@@ -158,7 +165,7 @@ def _is_editable(found: importlib.metadata.Distribution) -> bool:
     return bool(text and json.loads(text).get("dir_info", {}).get("editable"))
 
 
-# The frameworks that are installed, and the dialect that each is judged by.
+# The frameworks that are installed, and the dialect that answers for each.
 
 RECORDED, NEAREST, NOT_COVERED = "recorded", "nearest", "not covered"
 
@@ -179,15 +186,13 @@ def installed_frameworks() -> tuple[Framework, ...]:
     found = []
     for name in names:
         newest = dialect_named(name)
-        try:
-            package = find_package(framework_module(name), newest.naming.packages.split())
-        except NotInstalledError:
-            continue
-        found.append(_judged(newest, package))
+        package = _installed(framework_module(name), newest.naming.packages.split())
+        if package is not None:
+            found.append(_covered(newest, package))
     return tuple(found)
 
 
-def _judged(newest: Dialect, package: Package) -> Framework:
+def _covered(newest: Dialect, package: Package) -> Framework:
     name, version = newest.framework, package.version
     try:
         nearest = nearest_named(f"{name}@{version}")
@@ -216,7 +221,7 @@ class Requirement(NamedTuple):
     extra: str = ""
 
 
-class Own(NamedTuple):
+class OwnMetadata(NamedTuple):
     """The metadata of the installed castwise; nothing of it where it runs from its source."""
 
     version: str = ""
@@ -235,17 +240,17 @@ class Own(NamedTuple):
         return tuple(r for r in self.requirements if r.extra == extra)
 
 
-def own_metadata() -> Own:
+def own_metadata() -> OwnMetadata:
     """The metadata of castwise here."""
     try:
         found = importlib.metadata.distribution(_PACKAGE)
     except importlib.metadata.PackageNotFoundError:
-        return Own()
+        return OwnMetadata()
     classifiers = found.metadata.get_all("Classifier") or ()
     pythons = [match[1] for text in classifiers if (match := _PYTHON.fullmatch(text))]
     needed = filter(None, map(_requirement, found.requires or ()))
     groups = [entry.group for entry in found.entry_points]
-    return Own(found.version, tuple(needed), tuple(pythons), "pytest11" in groups)
+    return OwnMetadata(found.version, tuple(needed), tuple(pythons), "pytest11" in groups)
 
 
 def _requirement(text: str) -> Requirement | None:
@@ -276,40 +281,35 @@ class Library(NamedTuple):
         return not self.lacks
 
 
-def backends(own: Own) -> tuple[Library, ...]:
+def backends(own: OwnMetadata) -> tuple[Library, ...]:
     """Every backend. One is ready if its library is here in a version that castwise takes."""
     return tuple([_backend(name, own) for name in backend_names()])
 
 
-def _backend(name: str, own: Own) -> Library:
+def _backend(name: str, own: OwnMetadata) -> Library:
     wanted = own.needed_for(name)
     remedy = f"pip install {name}" if name == DEFAULT_BACKEND else f"pip install 'castwise[{name}]'"
-    try:
-        package = find_package(name, [requirement.name for requirement in wanted])
-    except NotInstalledError:
+    package = _installed(name, [requirement.name for requirement in wanted])
+    if package is None:
         return Library(name, (), "not installed", remedy)
     if package.problem:
         return Library(name, (package,), package.problem.what, package.problem.remedy)
     least = next((r.least for r in (*wanted, *own.needed_for()) if r.name == package.name), "")
-    return _of_version(Library(name, (package,)), package, least, remedy)
-
-
-def _of_version(library: Library, package: Package, least: str, remedy: str) -> Library:
     if version_numbers(package.version) >= version_numbers(least):
-        return library
+        return Library(name, (package,))
     lacks = f"{package.name} {package.version} is too old: it must be {least} or newer"
-    return library._replace(lacks=lacks, remedy=remedy.replace("install", "install --upgrade"))
+    return Library(name, (package,), lacks, remedy.replace("install", "install --upgrade"))
 
 
-def extras(own: Own) -> tuple[Library, ...]:
+def extras(own: OwnMetadata) -> tuple[Library, ...]:
     """Every extra of castwise that is no backend."""
     return tuple([_extra(name, own) for name in own.extras if name not in backend_names()])
 
 
-def _extra(name: str, own: Own) -> Library:
+def _extra(name: str, own: OwnMetadata) -> Library:
     found, lacking = [], []
     for requirement in own.needed_for(name):
-        package = _installed(requirement)
+        package = _required(requirement)
         if package is None:
             lacking.append(requirement.name)
         else:
@@ -319,14 +319,14 @@ def _extra(name: str, own: Own) -> Library:
     return Library(name, tuple(found), lacks if lacking else "", remedy)
 
 
-def missing(own: Own) -> list[Problem]:
+def missing(own: OwnMetadata) -> list[Problem]:
     """What castwise itself needs and is not here, or too old."""
     needed = {requirement.name: requirement for requirement in own.needed_for()}
     needed.setdefault(DEFAULT_BACKEND, Requirement(DEFAULT_BACKEND, ""))
     found = []
     for requirement in needed.values():
         name, least = requirement.name, requirement.least
-        package = _installed(requirement)
+        package = _required(requirement)
         wanted = f"'{name}>={least}'" if least else name
         if package is None:
             found.append(Problem(f"{name}, which castwise needs, is not installed.",
@@ -337,12 +337,9 @@ def missing(own: Own) -> list[Problem]:
     return found
 
 
-def _installed(requirement: Requirement) -> Package | None:
-    """The package of a requirement, whose module has the same name."""
-    try:
-        return find_package(requirement.name.replace("-", "_"), [requirement.name])
-    except NotInstalledError:
-        return None
+def _required(requirement: Requirement) -> Package | None:
+    """The package of a requirement, whose module has the same name; None if it is not here."""
+    return _installed(requirement.name.replace("-", "_"), [requirement.name])
 
 
 # Whether large ops run as generated kernels here, and if not, why.
@@ -390,6 +387,8 @@ def _threads() -> int | None:
     except UsageError:  # a variable that makes no sense: the first large op says so
         return None
 
+
+# All of it together.
 
 _NO_PLUGINS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"  # pytest's own variable
 
@@ -458,7 +457,7 @@ def _plugins(is_registered: bool) -> tuple[Library, ...]:
     """The programs that castwise plugs into, where they are installed."""
     found = []
     for name in ("pytest", "IPython"):
-        package = _installed_frameworks(name)
+        package = _installed(name)
         if package is None:
             continue
         lacks, remedy = "", ""
@@ -468,10 +467,3 @@ def _plugins(is_registered: bool) -> tuple[Library, ...]:
             lacks, remedy = f"{_NO_PLUGINS} is set", "pytest -p castwise.plugins.pytest"
         found.append(Library(name, (package,), lacks, remedy))
     return tuple(found)
-
-
-def _installed_frameworks(name: str) -> Package | None:
-    try:
-        return find_package(name)
-    except NotInstalledError:
-        return None

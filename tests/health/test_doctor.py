@@ -14,7 +14,7 @@ from castwise.health import (
     NOT_COVERED,
     RECORDED,
     NotInstalledError,
-    Own,
+    OwnMetadata,
     Package,
     Requirement,
     backends,
@@ -154,7 +154,7 @@ def test_what_is_missing_or_old_is_told_with_what_to_do(site: Path) -> None:
         Requirement("acme-old", "1", "odd"),
         Requirement("acmelib", "2", "odd"),
     )
-    own = Own("1", needs)
+    own = OwnMetadata("1", needs)
     old, gone = missing(own)
     assert old.what == "acme-old 1.9.1 is older than 1.10, which castwise needs."
     assert old.remedy == "pip install --upgrade 'acme-old>=1.10'"
@@ -171,7 +171,7 @@ def test_a_backend_that_is_too_old_is_not_ready(
 ) -> None:
     monkeypatch.delitem(sys.modules, "torch", raising=False)
     install(site, "torch", "2.3.9", "torch")
-    found = {b.name: b for b in backends(Own("1", (Requirement("torch", "2.4", "torch"),)))}
+    found = {b.name: b for b in backends(OwnMetadata("1", (Requirement("torch", "2.4", "torch"),)))}
     assert found["numpy"].is_ready
     assert found["torch"].lacks == "torch 2.3.9 is too old: it must be 2.4 or newer"
     assert found["torch"].remedy == "pip install --upgrade 'castwise[torch]'"

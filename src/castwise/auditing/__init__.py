@@ -25,10 +25,10 @@ And of what was seen:
     operations      questions to the rules
     detect          the casts they find
     fixes, plans    what to write instead, and which findings each change removes
-    origins         findings grouped by origin, with their fixes
     sections        the other parts of a report
+    origins         findings grouped by origin, with their fixes
     suppressions    which findings count: comments and baselines accept the others
     rerun           the program, run again with its fixes
     port            what a program would compute in another dialect
-    enforce         a program held to a dialect, as a block or a decorator
+    blocks          what a program itself uses: a block that audits, one that enforces
 """

@@ -14,7 +14,6 @@ from castwise.catalog.dialects import dialect_named
 from castwise.comparing.verify import (
     NOT_ABOUT_DTYPES,
     Difference,
-    ThroughComparison,
     compare_through,
     prepared,
 )
@@ -56,7 +55,7 @@ def known(one: Difference) -> Known:
     return op, form, ";".join(operands), one.found.plain, one.found.answer
 
 
-class DifferentError(Exception):
+class _DifferentError(Exception):
     """What differs in an op, to be shown as the failure of its test."""
 
 
@@ -79,23 +78,19 @@ class ConformanceItem(pytest.Item):
     def runtest(self) -> None:
         asked = questions_through(self._recorder, [self.name], self._most)
         found = compare_through(self._recorder, self._transformation, asked)
-        judged = [one for one in found.differences if one.kind not in NOT_ABOUT_DTYPES]
-        new = self._baseline.new(judged)
+        about_dtypes = [one for one in found.differences if one.kind not in NOT_ABOUT_DTYPES]
+        new = self._baseline.new(about_dtypes)
         if new:
-            raise DifferentError(through_text(_with(found, new)))
+            raise _DifferentError(through_text(replace(found, differences=tuple(new))))
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
-        if isinstance(excinfo.value, DifferentError):
+        if isinstance(excinfo.value, _DifferentError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         name = f"{self._recorder.name} through {self._transformation.name}: {self.name}"
         return self.path, None, name
-
-
-def _with(found: ThroughComparison, differences: list[Difference]) -> ThroughComparison:
-    return replace(found, differences=tuple(differences))
 
 
 def conformance_items(

@@ -35,10 +35,10 @@ def functions_observed(
 ) -> Iterator[None]:
     """Gives the functions of a notebook's namespace observers for a while. `cells` are all cells'
     sources, and `flags` those that cells are compiled with."""
-    rewriting = _Rewriting(namespace_compilers(namespace), cells, flags)
+    rewriting = _Rewriting(_namespace_compilers(namespace), cells, flags)
     changed: list[tuple[FunctionType, CodeType]] = []
     try:
-        for function in functions_of(namespace):
+        for function in _defined_functions(namespace):
             new = rewriting.code_of(function.__code__)
             if new is not None:
                 changed.append((function, function.__code__))
@@ -49,7 +49,7 @@ def functions_observed(
             function.__code__ = code
 
 
-def namespace_compilers(namespace: Mapping[str, Any]) -> frozenset[str]:
+def _namespace_compilers(namespace: Mapping[str, Any]) -> frozenset[str]:
     """The names of compilers, also as the namespace calls them: cells share their imports."""
     found = set(compilers())
     places = {name: _dotted(thing) for name, thing in list(namespace.items())}
@@ -82,7 +82,7 @@ def _resolved(compiler: str) -> Any:
         return None
 
 
-def functions_of(namespace: dict[str, Any]) -> list[FunctionType]:
+def _defined_functions(namespace: dict[str, Any]) -> list[FunctionType]:
     """The functions that cells have defined: by name, in classes, and below decorators."""
     found: dict[int, FunctionType] = {}
     waiting = list(namespace.values())
@@ -158,7 +158,7 @@ class _Rewriting:
         why = next(filter(None, (cell.compiler_of(definition) for cell in self._passed)), None)
         if why:
             left = Unobserved(code.co_firstlineno, code.co_name, why)
-            note_unobserved(code.co_filename, [left])
+            _list_unobserved(code.co_filename, [left])
         return why is not None
 
     def _module(self, file: str) -> CodeType | None:
@@ -172,13 +172,13 @@ class _Rewriting:
             return None
         new = rewrite_tree(tree, file, self._compilers, checks=True)
         register_sites(file, {mark: tuple(site) for mark, site in new.sites.items()})
-        note_unobserved(file, new.unobserved)
+        _list_unobserved(file, new.unobserved)
         flags = self._flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         code: CodeType = compile(new.tree, file, "exec", flags, dont_inherit=True)
         return code
 
 
-def note_unobserved(file: str, functions: Iterable[Unobserved]) -> None:
+def _list_unobserved(file: str, functions: Iterable[Unobserved]) -> None:
     """Lists functions of a cell that stay unchanged, each once."""
     noted = UNOBSERVED.setdefault(full_path(file), [])
     noted += [function for function in functions if function not in noted]
@@ -212,7 +212,7 @@ def _audit(shell: Any, line: str, cell: str) -> None:
         raise UsageError(f"%%audit takes a name for the audit, or nothing, not {kept_as!r}.")
     source = shell.transform_cell(cell)
     name = shell.compile.cache(source, shell.execution_count, raw_code=cell)
-    rewriting = _CellRewriting(name, namespace_compilers(shell.user_ns))
+    rewriting = _CellRewriting(name, _namespace_compilers(shell.user_ns))
     prepare()
     observed_file(name)
     keep_source(name, source.encode(), checks=True)
@@ -245,7 +245,7 @@ class _CellRewriting:
         tree.body = [_as_one(statement) for statement in tree.body]
         new = rewrite_tree(tree, self._name, self._compilers, checks=True)
         register_sites(self._name, {mark: tuple(site) for mark, site in new.sites.items()})
-        note_unobserved(self._name, new.unobserved)
+        _list_unobserved(self._name, new.unobserved)
         if not shows_last:
             new.tree.body.append(ast.Pass())  # IPython shows the value of a last expression
         return ast.fix_missing_locations(new.tree)

@@ -162,7 +162,7 @@ class _Session:
             self._workers.append([seen_from_json(part) for part in json.loads(output)])
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Judges what was seen, or, in a worker, passes it to the main session."""
+        """Audits what was seen, or, in a worker, passes it to the main session."""
         from castwise.auditing.launch import reasons_not_audited
         from castwise.auditing.log import LOG
         from castwise.auditing.origins import make_audit
