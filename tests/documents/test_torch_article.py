@@ -205,7 +205,7 @@ def test_an_integer_divided_by_an_integer_is_a_float(way: Way, dtype: str, diale
 def test_a_scalar_is_wrapped_into_a_tensor_of_int64(dialect: str) -> None:
     """ "the scalar `5` is wrapped into a tensor with a dtype of `int64`" """
     steps = cw.resolve("add", "int32[1]", 5, dialect=dialect).steps
-    assert any("arrays int32, Python scalars int64" in step for step in steps)
+    assert any("Arrays are int32, Python scalars are int64" in step for step in steps)
     assert result("result_type(5)", dialect) == "int64"
 
 
@@ -593,7 +593,7 @@ def test_each_operand_counts_in_one_of_three_results(dialect: str) -> None:
     """ "`dimResult` (for normal tensors), `zeroResult` (for 0-dim tensors that are not wrapped) and
     `wrappedResult` (for wrapped tensors)" """
     steps = cw.resolve("result_type", "int32[1]", "int64[]", 5, dialect=dialect).steps
-    told = "By tier: arrays int32, 0-d arrays int64, Python scalars int64"
+    told = "Arrays are int32, 0-d arrays are int64, Python scalars are int64"
     assert any(step.startswith(told) for step in steps)
 
 
@@ -827,17 +827,17 @@ def test_the_answer_about_the_function(way: Way, dialect: str) -> None:
     [
         (
             ("add", "int32[1]", 5),
-            "arrays int32, Python scalars int64. No lower tier has a higher kind",
+            "Arrays are int32, Python scalars are int64. No other operand has a higher kind",
         ),
-        (("add", "int32[1]", 5.5), "Python scalars float32. The kind float outranks int"),
+        (("add", "int32[1]", 5.5), "Python scalars are float32. The kind float is higher than int"),
         (
             ("div", "int32[1]", 5),
-            "arrays int32, Python scalars int64. No lower tier has a higher kind",
+            "Arrays are int32, Python scalars are int64. No other operand has a higher kind",
         ),
         (("div", "int32[1]", 5), "div does not compute in int32, which becomes float32"),
         (
             ("add", "int32[1]", "int64[]"),
-            "No lower tier has a higher kind, so the highest tier decides",
+            "No other operand has a higher kind, so the arrays decide",
         ),
     ],
 )

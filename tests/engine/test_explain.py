@@ -118,7 +118,7 @@ def test_every_operand_is_introduced_by_its_role(operand: str, role: str) -> Non
 
 TOLD = [
     # dialect, expression, words in the explanation
-    ("torch", "int32[3] + 5.5", ["float outranks int", "float32", "exact up to 2**24"]),
+    ("torch", "int32[3] + 5.5", ["float is higher than", "float32", "exact up to 2**24"]),
     ("torch", "int8[3] + int64[]", ["tier", "int8"]),
     ("torch", "int8[3] + 5", ["tier", "The result is int8."]),
     ("torch", "int32[3] / int32[3]", ["div does not compute in int32", "float32"]),

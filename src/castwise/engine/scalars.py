@@ -156,12 +156,12 @@ def _note_tiers(
             note(f"The {found[0][0]} give {common}.")
         return
     top, highest = found[0][1], max([dtype for _, dtype in found[1:]], key=lambda d: d.rank)
-    listed = ", ".join(f"{name} {dtype}" for name, dtype in found)
+    listed = ", ".join(f"{name} are {dtype}" for name, dtype in found)
     if top.rank >= highest.rank:
-        why = "No lower tier has a higher kind, so the highest tier decides"
+        why = f"No other operand has a higher kind, so the {found[0][0]} decide"
     else:
-        why = f"The kind {highest.kind} outranks {top.kind} in any tier"
-    note(f"By tier: {listed}. {why}: {common}.")
+        why = f"The kind {highest.kind} is higher than {top.kind}, so it decides"
+    note(f"{listed[0].upper()}{listed[1:]}. {why}: {common}.")
 
 
 # The policy of kinds: the highest kind decides, and within it the tiers do.
