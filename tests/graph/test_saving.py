@@ -155,16 +155,16 @@ def test_a_custom_dialect_is_saved_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", cw.dialects())
 def test_every_dialect_can_be_told_whole(name: str) -> None:
-    from castwise.catalog.dialects import defined, definition
+    from castwise.catalog.dialects import defined_dialect, dialect_definition
 
     dialect = cw.dialect(name)
-    assert definition(dialect) == name
+    assert dialect_definition(dialect) == name
     newest = replace(dialect.naming, is_newest=True)
     renamed = dialect.vary(framework="mine", version="", mode="", naming=newest)
-    said = definition(renamed)
+    said = dialect_definition(renamed)
     assert isinstance(said, dict)
-    there = defined(json.loads(json.dumps(said)))
-    assert definition(there) == said
+    there = defined_dialect(json.loads(json.dumps(said)))
+    assert dialect_definition(there) == said
     assert there.ops == dialect.ops
 
 

@@ -74,7 +74,7 @@ def nearest_named(name: str) -> Nearest:
     if name.endswith(".toml"):
         return Nearest(load_dialect(name))
     written = name.partition("@")[0].partition(":")[0]
-    known = _of_framework(framework_named(written))
+    known = _framework_dialects(framework_named(written))
     base, options = _options(name, {d.mode for d in known})
     head, _, mode = base.partition(":")
     version = head.partition("@")[2]
@@ -111,12 +111,12 @@ def is_dialect_name(text: object) -> bool:
     if not isinstance(text, str):
         return False
     written = text.partition("@")[0].partition(":")[0]
-    return text.endswith(".toml") or bool(_of_framework(framework_named(written)))
+    return text.endswith(".toml") or bool(_framework_dialects(framework_named(written)))
 
 
 def framework_named(written: str) -> str:
     """The framework that a name means: its own, or another it is known by, such as np."""
-    if _of_framework(written):
+    if _framework_dialects(written):
         return written
     return other_names().get(written.lower(), written)
 
@@ -124,37 +124,39 @@ def framework_named(written: str) -> str:
 @functools.lru_cache(maxsize=1)
 def other_names() -> dict[str, str]:
     """The names of frameworks, and what else they are called -> their own names."""
-    known = [d for file in _files() for d in _in_file(file)]
+    known = [d for file in _file_names() for d in _dialects_in_file(file)]
     return {word: d.framework for d in known for word in (d.framework, *d.naming.names.split())}
 
 
 def dialects() -> tuple[str, ...]:
     """The names of all dialects."""
-    return tuple(abouts())
+    return tuple(dialect_abouts())
 
 
 @functools.lru_cache(maxsize=1)
-def abouts() -> dict[str, str]:
+def dialect_abouts() -> dict[str, str]:
     """The names of all dialects, and what each is. The dialects are not checked yet, which takes
     longer than a shell may need to complete a name."""
-    frameworks = dict.fromkeys(d.framework for file in _files() for d in _in_file(file))
-    return {d.name: d.about for framework in frameworks for d in _listed(framework)}
+    frameworks = dict.fromkeys(
+        d.framework for file in _file_names() for d in _dialects_in_file(file)
+    )
+    return {d.name: d.about for framework in frameworks for d in _dialects_in_files(framework)}
 
 
 # The files of castwise.frameworks, and the layers of recorded answers over their dialects.
 
 
 @functools.lru_cache(maxsize=64)
-def _of_framework(framework: str) -> tuple[Dialect, ...]:
+def _framework_dialects(framework: str) -> tuple[Dialect, ...]:
     """The dialects of a framework: those of the file with its name, such as array_api.py, and of
     files whose names start with it, such as paddle_documented.py. The newest version is first."""
-    for dialect in _listed(framework):
+    for dialect in _dialects_in_files(framework):
         check(dialect)
-    known = tuple(map(shared, _listed(framework)))
-    return (*known, *_layered(framework, known))
+    known = tuple(map(shared, _dialects_in_files(framework)))
+    return (*known, *_dialects_over_layers(framework, known))
 
 
-def _layered(framework: str, known: Sequence[Dialect]) -> Iterator[Dialect]:
+def _dialects_over_layers(framework: str, known: Sequence[Dialect]) -> Iterator[Dialect]:
     """The dialects that layers of recorded answers make of others, such as releases."""
     made = {dialect.name: dialect for dialect in known}
     bottoms = dict(made)
@@ -166,25 +168,25 @@ def _layered(framework: str, known: Sequence[Dialect]) -> Iterator[Dialect]:
 
 
 @functools.lru_cache(maxsize=64)
-def _listed(framework: str) -> tuple[Dialect, ...]:
+def _dialects_in_files(framework: str) -> tuple[Dialect, ...]:
     """The dialects of a framework as its files have them."""
     stem = framework.replace("-", "_")
-    files = [file for file in _files() if file == stem or file.startswith(f"{stem}_")]
+    files = [file for file in _file_names() if file == stem or file.startswith(f"{stem}_")]
     found: dict[str, Dialect] = {}
-    for dialect in [d for file in files for d in _in_file(file)]:
+    for dialect in [d for file in files for d in _dialects_in_file(file)]:
         if dialect.framework == framework:
             found[f"{dialect.version}:{dialect.mode}"] = dialect
     return tuple(sorted(found.values(), key=lambda d: (not d.naming.is_newest, d.mode)))
 
 
-def _in_file(file: str) -> list[Dialect]:
+def _dialects_in_file(file: str) -> list[Dialect]:
     """The dialects that a file of the folder defines."""
     module = importlib.import_module(f"{_FOLDER}.{file}")
     return [value for value in vars(module).values() if isinstance(value, Dialect)]
 
 
 @functools.lru_cache(maxsize=1)
-def _files() -> tuple[str, ...]:
+def _file_names() -> tuple[str, ...]:
     """The files of the folder. It is listed, not imported: the rules name no framework."""
     folder = importlib.import_module(_FOLDER)
     return tuple([file.name for file in pkgutil.iter_modules(folder.__path__)])
@@ -193,7 +195,7 @@ def _files() -> tuple[str, ...]:
 @functools.lru_cache(maxsize=1)
 def framework_messages() -> tuple[Messages, ...]:
     """What is known of all frameworks' errors."""
-    modules = [importlib.import_module(f"{_FOLDER}.{file}") for file in _files()]
+    modules = [importlib.import_module(f"{_FOLDER}.{file}") for file in _file_names()]
     return tuple([module.MESSAGES for module in modules if hasattr(module, "MESSAGES")])
 
 
@@ -306,7 +308,7 @@ def load_dialect(path: str | Path) -> Dialect:
     return toml.load_dialect(path, dialect_named)
 
 
-def definition(dialect: Dialect) -> str | dict[str, Any]:
+def dialect_definition(dialect: Dialect) -> str | dict[str, Any]:
     """What a dialect can be restored from: its name, or the whole content of a custom one."""
     from castwise.catalog import toml
 
@@ -318,7 +320,7 @@ def definition(dialect: Dialect) -> str | dict[str, Any]:
     return dialect.name if is_known else content
 
 
-def defined(given: str | dict[str, Any]) -> Dialect:
+def defined_dialect(given: str | dict[str, Any]) -> Dialect:
     """The dialect of a definition.
 
     Raises UsageError for an unknown name, or naming what is wrong in it.
@@ -333,7 +335,7 @@ def defined(given: str | dict[str, Any]) -> Dialect:
 def _pickled(dialect: Dialect) -> tuple[Callable[..., Dialect], tuple[Any, ...]]:
     """How to pickle a dialect: by name where the catalogue has it, else with all its fields, such
     as one from a file."""
-    if _is_in_catalogue(dialect):
+    if _is_named_dialect(dialect):
         return dialect_named, (dialect.name,)
     return _restored, ({f.name: getattr(dialect, f.name) for f in fields(Dialect)},)
 
@@ -343,9 +345,11 @@ def _restored(given: dict[str, Any]) -> Dialect:
     return shared(Dialect(**given))
 
 
-def _is_in_catalogue(dialect: Dialect) -> bool:
+def _is_named_dialect(dialect: Dialect) -> bool:
     try:
-        is_known = bool(_of_framework(dialect.framework))  # or its name could be that of a file
+        is_known = bool(
+            _framework_dialects(dialect.framework)
+        )  # or its name could be that of a file
         return is_known and dialect_named(dialect.name) is dialect
     except UsageError:
         return False

@@ -22,9 +22,9 @@ def complete_dialects(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The dialects whose names begin so, with what each is."""
-    from castwise.catalog.dialects import abouts, other_names
+    from castwise.catalog.dialects import dialect_abouts, other_names
 
-    known = {name: about.partition(":")[0] for name, about in abouts().items()}
+    known = {name: about.partition(":")[0] for name, about in dialect_abouts().items()}
     others = {name: framework for name, framework in other_names().items() if name != framework}
     return [
         CompletionItem(name, help=about)

@@ -26,7 +26,7 @@ from castwise.arrays.functions import LIKE
 from castwise.arrays.kinds import Kind, interned
 from castwise.arrays.tensor import Tensor
 from castwise.arrays.variable import Variable, stand_in
-from castwise.catalog.dialects import defined, definition, dialect_named
+from castwise.catalog.dialects import defined_dialect, dialect_definition, dialect_named
 from castwise.engine.decide import decision_steps
 from castwise.engine.decision import HAZARDS, Cast, Decision, Question
 from castwise.errors import UsageError, did_you_mean
@@ -106,7 +106,7 @@ class _Table:
 
 class _TableWriter:
     def __init__(self) -> None:
-        self._dialects = _Table(definition)
+        self._dialects = _Table(dialect_definition)
         self._decisions = _Table(self._decision)
         self._tensors = _Table(self._tensor)
         self._nodes = _Table(self._node)
@@ -304,7 +304,7 @@ class _TableReader(Generic[P]):
         for entry in fields.get("ops", list):
             _check_declared(entry)
         self._calls: dict[int, Mapping[str, Any]] = {}
-        self._dialects: list[Dialect] = self._all(fields, "dialect", defined)
+        self._dialects: list[Dialect] = self._all(fields, "dialect", defined_dialect)
         self._decisions: list[Decision] = self._all(fields, "decision", self._decision)
         self._tensors: list[Tensor] = self._all(fields, "tensor", self._tensor)
         self._nodes: list[Node] = []

@@ -204,19 +204,8 @@ def _rows() -> dict[str, DType]:
         )
     floats = {row.name: row for row in rows}
     for name, part in _PART_OF.items():
-        f = floats[part]
-        rows.append(
-            DType(
-                name,
-                "complex",
-                2 * f.bits,
-                True,
-                f.exponent_bits,
-                f.mantissa_bits,
-                f.bias,
-                f.specials,
-            )
-        )
+        bits = 2 * floats[part].bits
+        rows.append(replace(floats[part], name=name, kind="complex", bits=bits))
     return {row.name: row for row in rows}
 
 

@@ -178,7 +178,7 @@ def array_operand(
 @functools.lru_cache(maxsize=4096)
 def plain_array(operand: Operand) -> Operand:
     """A NumPy array as an array of the dialect's own framework; anything else as it is."""
-    own = {Role.NUMPY_ARRAY: Role.ARRAY, Role.NUMPY_ZERO_D: Role.ZERO_D}.get(operand.role)
+    own = _NATIVE.get(operand.role)
     return replace(operand, role=own) if own else operand
 
 
