@@ -194,7 +194,7 @@ SIGNATURES = {
         ("other", "rtol=rtol", "atol=atol", "equal_nan=equal_nan"),
     ),
     "crossed": Signature(
-        ("other: Tensor", _AXIS, "*", _DIM), ("other", "axis=axis_of(axis, dim, -1)")
+        ("other: Tensor", _AXIS, "*", _DIM), ("other", "axis=axis_or_dim(axis, dim, -1)")
     ),
     "bounded": Signature(
         ("min: Operand | None = None", "max: Operand | None = None"), ("min", "max")
@@ -225,8 +225,8 @@ SIGNATURES = {
         ),
         (_REDUCED, "**corrected(correction, ddof, unbiased)"),
     ),
-    "cumulated": Signature((_AXIS, "*", _DTYPE, _DIM), ("axis=axis_of(axis, dim)", _IN_DTYPE)),
-    "along": Signature((_AXIS, "*", _DTYPE, _DIM), ("axis=axis_of(axis, dim, -1)", _IN_DTYPE)),
+    "cumulated": Signature((_AXIS, "*", _DTYPE, _DIM), ("axis=axis_or_dim(axis, dim)", _IN_DTYPE)),
+    "along": Signature((_AXIS, "*", _DTYPE, _DIM), ("axis=axis_or_dim(axis, dim, -1)", _IN_DTYPE)),
 }  # fmt: skip
 
 
@@ -312,7 +312,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from castwise.arrays.apply import apply_op
-from castwise.arrays.spelling import Axes, Number, Operand, axis_of, corrected, given, reduced
+from castwise.arrays.spelling import Axes, Number, Operand, axis_or_dim, corrected, given, reduced
 
 if TYPE_CHECKING:
     from castwise.arrays.tensor import Tensor

@@ -16,7 +16,7 @@ from castwise.arrays.backends.numpy_reductions import IN_TURN
 
 each = pytest.mark.parametrize
 # NumPy before 2.3 adds in pieces of its buffer, and blocks have to be a multiple of it.
-BLOCK = np.getbufsize() if numpy_reductions.order_of(np.add) is IN_TURN else 256
+BLOCK = np.getbufsize() if numpy_reductions.reduction_order(np.add) is IN_TURN else 256
 N = 2 * BLOCK + 37
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "a run": lambda x: x[: N * 3],
@@ -100,7 +100,7 @@ def test_an_unknown_order_of_sums_means_no_blocks(monkeypatch: pytest.MonkeyPatc
     from castwise.arrays.backends import numpy_reductions
 
     monkeypatch.setattr(numpy_reductions, "BLOCK", BLOCK)
-    monkeypatch.setattr(numpy_reductions, "order_of", lambda ufunc: None)
+    monkeypatch.setattr(numpy_reductions, "reduction_order", lambda ufunc: None)
     array = numbers("float16")[: 3 * N - 1]
     assert cw.asarray(array).sum().array == np.float16(array.astype("float32").sum())
 

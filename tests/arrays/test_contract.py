@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.arrays.backend import Backend, backend_named, backend_names, backend_of
+from castwise.arrays.backend import Backend, array_backend, backend_named, backend_names
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.ops import OPS, Op
 from loops import each
@@ -84,7 +84,7 @@ def test_arrays_are_found_and_keep_their_dtype(backend: Backend) -> None:
     for dtype in in_both(backend):
         t = tensor(values_for(dtype), dtype, backend)
         assert backend.owns(t.array), dtype
-        assert backend_of(t.array) is backend, dtype
+        assert array_backend(t.array) is backend, dtype
         assert backend.dtype_of(t.array) is t.dtype is dtype
         assert t.shape == (4,)
         assert t.numpy().tolist() == np.asarray(values_for(dtype)).tolist(), dtype

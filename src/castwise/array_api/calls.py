@@ -28,7 +28,7 @@ def several(name: str, *operands: Any, **options: Any) -> tuple[Tensor, ...]:
     return compute_several(name, *operands, home=STANDARD, **options)
 
 
-def one(name: str, *operands: Any, **options: Any) -> Tensor:
+def first_result(name: str, *operands: Any, **options: Any) -> Tensor:
     """A function with one result whose dtype is not the compute dtype."""
     return several(name, *operands, **options)[0]
 

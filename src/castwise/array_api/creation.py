@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from castwise.array_api.calls import Number
 from castwise.arrays import fast_path
-from castwise.arrays.backend import backend_named, backend_of
+from castwise.arrays.backend import array_backend, backend_named
 from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.arrays.data import default_dtype
 from castwise.arrays.elements import backend_result, check_tensor
@@ -187,7 +187,7 @@ def from_dlpack(
     held = x._array if isinstance(x, Tensor) else x
     own = None if dialect is None else to_dialect(dialect)
     holder = (
-        backend_named(backend) if backend else backend_of(held) or backend_named(DEFAULT_BACKEND)
+        backend_named(backend) if backend else array_backend(held) or backend_named(DEFAULT_BACKEND)
     )
     asked = {"device": device, "copy": copy}
     options = {name: value for name, value in asked.items() if value is not None}

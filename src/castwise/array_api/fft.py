@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
-from castwise.array_api.calls import one
+from castwise.array_api.calls import first_result
 from castwise.array_api.creation import DTypeLike, arange, zeros
 from castwise.arrays.elements import moved
 from castwise.arrays.tensor import Tensor
@@ -20,12 +20,12 @@ Norm: TypeAlias = Literal["backward", "ortho", "forward"]
 
 def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
     """The discrete Fourier transform along a dimension."""
-    return one("fft.fft", x, n=n, axis=axis, norm=norm)
+    return first_result("fft.fft", x, n=n, axis=axis, norm=norm)
 
 
 def ifft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
     """The inverse of fft."""
-    return one("fft.ifft", x, n=n, axis=axis, norm=norm)
+    return first_result("fft.ifft", x, n=n, axis=axis, norm=norm)
 
 
 def fftn(
@@ -37,7 +37,7 @@ def fftn(
     norm: Norm = "backward",
 ) -> Tensor:
     """The discrete Fourier transform along several dimensions."""
-    return one("fft.fftn", x, s=s, axes=axes, norm=norm)
+    return first_result("fft.fftn", x, s=s, axes=axes, norm=norm)
 
 
 def ifftn(
@@ -49,17 +49,17 @@ def ifftn(
     norm: Norm = "backward",
 ) -> Tensor:
     """The inverse of fftn."""
-    return one("fft.ifftn", x, s=s, axes=axes, norm=norm)
+    return first_result("fft.ifftn", x, s=s, axes=axes, norm=norm)
 
 
 def rfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
     """The discrete Fourier transform of real values: the half that does not follow by symmetry."""
-    return one("fft.rfft", x, n=n, axis=axis, norm=norm)
+    return first_result("fft.rfft", x, n=n, axis=axis, norm=norm)
 
 
 def irfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
     """The inverse of rfft."""
-    return one("fft.irfft", x, n=n, axis=axis, norm=norm)
+    return first_result("fft.irfft", x, n=n, axis=axis, norm=norm)
 
 
 def rfftn(
@@ -71,7 +71,7 @@ def rfftn(
     norm: Norm = "backward",
 ) -> Tensor:
     """The discrete Fourier transform of real values along several dimensions."""
-    return one("fft.rfftn", x, s=s, axes=axes, norm=norm)
+    return first_result("fft.rfftn", x, s=s, axes=axes, norm=norm)
 
 
 def irfftn(
@@ -83,17 +83,17 @@ def irfftn(
     norm: Norm = "backward",
 ) -> Tensor:
     """The inverse of rfftn."""
-    return one("fft.irfftn", x, s=s, axes=axes, norm=norm)
+    return first_result("fft.irfftn", x, s=s, axes=axes, norm=norm)
 
 
 def hfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
     """The discrete Fourier transform of a Hermitian-symmetric signal."""
-    return one("fft.hfft", x, n=n, axis=axis, norm=norm)
+    return first_result("fft.hfft", x, n=n, axis=axis, norm=norm)
 
 
 def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
     """The inverse of hfft."""
-    return one("fft.ihfft", x, n=n, axis=axis, norm=norm)
+    return first_result("fft.ihfft", x, n=n, axis=axis, norm=norm)
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike = None, device: Any = None) -> Tensor:

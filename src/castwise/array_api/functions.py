@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Literal, NamedTuple
 
-from castwise.array_api.calls import Axes, Bound, Operand, Pairs, one, op, reduced
+from castwise.array_api.calls import Axes, Bound, Operand, Pairs, first_result, op, reduced
 from castwise.arrays.elements import (
     as_index,
     backend_result,
@@ -53,7 +53,7 @@ def where(condition: Tensor, x1: Operand, x2: Operand, /) -> Tensor:
 
 def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Tensor:
     """Whether each element of x1 equals one of x2, or none if inverted."""
-    return one("isin", x1, x2, invert=invert)
+    return first_result("isin", x1, x2, invert=invert)
 
 
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from castwise.array_api.calls import Axes, one, op, reduced, several
+from castwise.array_api.calls import Axes, first_result, op, reduced, several
 from castwise.array_api.functions import matmul, matrix_transpose, tensordot, vecdot
 from castwise.arrays.elements import as_index, check_tensor, moved
 from castwise.arrays.tensor import Tensor
@@ -56,7 +56,7 @@ class SVD(NamedTuple):
 
 def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     """The triangular factor of positive definite matrices."""
-    return one("linalg.cholesky", x, upper=upper)
+    return first_result("linalg.cholesky", x, upper=upper)
 
 
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
@@ -66,7 +66,7 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
 
 def det(x: Tensor, /) -> Tensor:
     """The determinants of matrices."""
-    return one("linalg.det", x)
+    return first_result("linalg.det", x)
 
 
 def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
@@ -81,7 +81,7 @@ def eig(x: Tensor, /) -> Eig:
 
 def eigvals(x: Tensor, /) -> Tensor:
     """The eigenvalues of matrices."""
-    return one("linalg.eigvals", x)
+    return first_result("linalg.eigvals", x)
 
 
 def eigh(x: Tensor, /) -> Eigh:
@@ -91,12 +91,12 @@ def eigh(x: Tensor, /) -> Eigh:
 
 def eigvalsh(x: Tensor, /) -> Tensor:
     """The eigenvalues of symmetric matrices."""
-    return one("linalg.eigvalsh", x)
+    return first_result("linalg.eigvalsh", x)
 
 
 def inv(x: Tensor, /) -> Tensor:
     """The inverses of matrices."""
-    return one("linalg.inv", x)
+    return first_result("linalg.inv", x)
 
 
 def matrix_norm(
@@ -108,12 +108,12 @@ def matrix_norm(
 
 def matrix_power(x: Tensor, n: int, /) -> Tensor:
     """Square matrices to an integer power."""
-    return one("linalg.matrix_power", x, n=n)
+    return first_result("linalg.matrix_power", x, n=n)
 
 
 def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """How many singular values of matrices are not negligible."""
-    return as_index(one("linalg.matrix_rank", x, rtol=_raw(rtol))._array, x)
+    return as_index(first_result("linalg.matrix_rank", x, rtol=_raw(rtol))._array, x)
 
 
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -128,7 +128,7 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
 
 def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """The pseudo-inverses of matrices."""
-    return one("linalg.pinv", x, rtol=_raw(rtol))
+    return first_result("linalg.pinv", x, rtol=_raw(rtol))
 
 
 def qr(x: Tensor, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR:
@@ -143,7 +143,7 @@ def slogdet(x: Tensor, /) -> Slogdet:
 
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     """The solutions of linear systems."""
-    return one("linalg.solve", x1, x2)
+    return first_result("linalg.solve", x1, x2)
 
 
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVD:
@@ -153,7 +153,7 @@ def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVD:
 
 def svdvals(x: Tensor, /) -> Tensor:
     """The singular values of matrices."""
-    return one("linalg.svdvals", x)
+    return first_result("linalg.svdvals", x)
 
 
 def trace(x: Tensor, /, *, offset: int = 0, dtype: DType | None = None) -> Tensor:

@@ -39,8 +39,8 @@ from castwise.arrays.kinds import Kind, TensorData, fitted, interned
 from castwise.arrays.steps import (
     Writer,
     casting_inside,
+    op_steps,
     running_whole,
-    steps_of,
     under_rules,
     writing_into,
 )
@@ -92,7 +92,7 @@ class Prepared:
             backend.native(needed)  # raises if the backend lacks it
         self.decision, self.kind, self.backend = decision, kind, backend
         computed = replace(decision, question=as_computed(decision.question))
-        self._steps = under_rules(steps_of(decision, computes), computed)
+        self._steps = under_rules(op_steps(decision, computes), computed)
         self.is_elementwise = self._steps.is_elementwise
         self.entering = tuple([entry and entry.dtype for entry in self._steps.entries])
         inside = casting_inside(backend)

@@ -157,7 +157,7 @@ def introduce_tensors() -> None:
             importlib.import_module(f"{_BACKENDS}.{file.name}").introduce()
 
 
-def backend_of(thing: Any) -> Backend | None:
+def array_backend(thing: Any) -> Backend | None:
     """The backend that an array belongs to, or None."""
     name = _name_by_type(type(thing))
     backend = backend_named(name) if name else None

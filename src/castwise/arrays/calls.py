@@ -7,13 +7,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from castwise.arrays.backend import Backend, TakesConstants, backend_named, backend_of, two_backends
+from castwise.arrays.backend import (
+    Backend,
+    TakesConstants,
+    array_backend,
+    backend_named,
+    two_backends,
+)
 from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.arrays.casting import cast_under
 from castwise.arrays.data import array_and_kind
 from castwise.arrays.functions import LIKE
 from castwise.arrays.kinds import Kind, TensorData, fitted, made_constant, truncated_dtype
-from castwise.arrays.steps import steps_of
+from castwise.arrays.steps import op_steps
 from castwise.catalog.dialects import DEFAULT, chosen_here, dialect_named
 from castwise.engine.ask import answer, find_op, named_arguments, to_number
 from castwise.engine.decision import NOTHING, Decision, Named, Question
@@ -255,7 +261,7 @@ def _foreign(operand: Any, seen: Operand) -> Backend | None:
     """The backend of a raw array; None for a NumPy array, which every dialect has a role for."""
     if operand is None or type(operand) in _PYTHON_NUMBERS or seen.is_numpy:
         return None
-    return backend_of(operand)
+    return array_backend(operand)
 
 
 def common_dialect(kinds: Sequence[Kind], home: str = DEFAULT) -> Dialect:
@@ -475,7 +481,7 @@ def cast_inputs(decision: Decision, operands: Sequence[Any]) -> tuple[Any, ...]:
     for given, asked in zip(seen, question.operands, strict=True):
         _check(given, asked, decision)
     backend = common_backend(operands, seen)
-    steps = steps_of(decision, question.op.name)
+    steps = op_steps(decision, question.op.name)
     there = [(o, d) for o, d in zip(operands, seen, strict=True) if o is not None]
     entering = [entry and entry.dtype for entry in steps.entries]
     arrays = [raw(o, backend, d, dtype) for (o, d), dtype in zip(there, entering, strict=True)]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from castwise.arrays.backend import Backend, backend_named, backend_of
+from castwise.arrays.backend import Backend, array_backend, backend_named
 from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.arrays.kinds import Kind, TensorData, interned, truncated_dtype
 from castwise.catalog.dialects import DEFAULT, to_dialect
@@ -37,12 +37,12 @@ def array_and_kind(
         dialect = data._kind.dialect if dialect is None else dialect
         home = data._kind.home if home == DEFAULT else home
         of_data = data._kind.backend if backend in (None, data.backend) else None
-        is_held = of_data or backend_of(data._array)
+        is_held = of_data or array_backend(data._array)
         data = data._array if is_held else data.numpy()
     elif dialect is None and home == DEFAULT:
-        home = home_of(data)
+        home = home_dialect(data)
     own = None if dialect is None else to_dialect(dialect)
-    of_data = of_data or (None if backend else backend_of(data))
+    of_data = of_data or (None if backend else array_backend(data))
     holder = of_data or backend_named(backend or DEFAULT_BACKEND)
     current_dialect = Kind(holder, _ANY, False, False, own, home).current_dialect
     wanted = None if dtype is None else to_dtype(dtype)
@@ -52,7 +52,7 @@ def array_and_kind(
     return array, interned(kind)
 
 
-def home_of(data: Any) -> str:
+def home_dialect(data: Any) -> str:
     """The name of the dialect that an array's framework follows; the default for other data."""
     found = array_dialect(data)
     return found.name if found else DEFAULT
@@ -82,7 +82,7 @@ def held_array(
 
 def _read(data: Any, dtype: DType | None, dialect: Dialect) -> tuple[Any, DType | None]:
     """Numbers, or an array of another backend as a NumPy array, and the dtype of the new array."""
-    other = backend_of(data)
+    other = array_backend(data)
     if other is None:
         return data, dtype or default_dtype(data, dialect)
     return other.to_numpy(data), dtype or other.dtype_of(data)
@@ -108,7 +108,7 @@ def default_dtype(data: Any, dialect: Dialect) -> DType | None:
     every framework.
     """
     numbers = list(_leaves(data))
-    kinds = {_kind_of(number) for number in numbers} or {float}
+    kinds = {_number_type(number) for number in numbers} or {float}
     if None in kinds:
         return None
     highest = next(kind for kind in reversed(_KINDS) if kind in kinds)
@@ -146,7 +146,7 @@ def _leaves(data: Any) -> Iterator[Any]:
         yield data
 
 
-def _kind_of(thing: Any) -> type | None:
+def _number_type(thing: Any) -> type | None:
     """The type of a Python number; None for anything that has a dtype or is not a number."""
     if hasattr(thing, "dtype"):
         return None
@@ -155,7 +155,7 @@ def _kind_of(thing: Any) -> type | None:
 
 def beyond(data: Any, wanted: DType | None) -> ScalarRangeError:
     """The error for an int that is out of range for a dtype."""
-    numbers = [number for number in _leaves(data) if _kind_of(number) is int]
+    numbers = [number for number in _leaves(data) if _number_type(number) is int]
     number = max(numbers, key=abs, default=0)
     wider = [d for d in map(dtype, ("int64", "uint64")) if d.min <= number <= d.max]
     way = f"give a wider dtype, dtype='{wider[0]}'" if wider else "write it as a float"
@@ -170,7 +170,7 @@ def unreadable(data: Any, wanted: DType | None) -> UsageError | None:
             "x.astype('float64')."
         )  # fmt: skip
     for leaf in _leaves(data):
-        if _kind_of(leaf) is None and not hasattr(leaf, "dtype"):
+        if _number_type(leaf) is None and not hasattr(leaf, "dtype"):
             return UsageError(f"a tensor holds numbers, not {_short(leaf)}: {_way(leaf)}")
         if wanted is not None and _is_out_of_place(leaf, wanted):
             return UsageError(
@@ -194,9 +194,9 @@ def _has_dtype(array: Any) -> bool:
 
 def _is_out_of_place(number: Any, wanted: DType) -> bool:
     """Whether a dtype has no number close to this one, which is complex, infinite or NaN."""
-    if _kind_of(number) is complex:
+    if _number_type(number) is complex:
         return wanted.kind in ("int", "float")
-    return _kind_of(number) is float and wanted.kind == "int" and not math.isfinite(number)
+    return _number_type(number) is float and wanted.kind == "int" and not math.isfinite(number)
 
 
 def _short(thing: Any) -> str:

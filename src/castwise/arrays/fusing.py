@@ -135,7 +135,7 @@ def device_kind(device: str) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def memory_of(backend: Backend) -> HasMemory | None:
+def backend_memory(backend: Backend) -> HasMemory | None:
     """The backend itself, if kernels can read its arrays."""
     return backend if isinstance(backend, HasMemory) else None
 
@@ -487,7 +487,7 @@ class FusedOp:
 
 def fused_op(steps: Steps, decision: Decision, backend: Backend) -> FusedOp | None:
     """The op of a decision as a kernel; None if no device has a kernel for it."""
-    holder = memory_of(backend)
+    holder = backend_memory(backend)
     if holder is None or not may_be_lowered(steps) or not are_there():
         return None
     if holder.is_as_fast(steps):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from castwise.arrays.apply import apply_op
-from castwise.arrays.spelling import Axes, Number, Operand, axis_of, corrected, given, reduced
+from castwise.arrays.spelling import Axes, Number, Operand, axis_or_dim, corrected, given, reduced
 
 if TYPE_CHECKING:
     from castwise.arrays.tensor import Tensor
@@ -92,7 +92,7 @@ class Unary:
         self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
     ) -> Tensor:
         """The product of all elements up to each."""
-        return apply_op("cumprod", self, axis=axis_of(axis, dim), **given(dtype=dtype))
+        return apply_op("cumprod", self, axis=axis_or_dim(axis, dim), **given(dtype=dtype))
 
     cumulative_prod = cumprod
 
@@ -100,7 +100,7 @@ class Unary:
         self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
     ) -> Tensor:
         """The sum of all elements up to each."""
-        return apply_op("cumsum", self, axis=axis_of(axis, dim), **given(dtype=dtype))
+        return apply_op("cumsum", self, axis=axis_or_dim(axis, dim), **given(dtype=dtype))
 
     cumulative_sum = cumsum
 
@@ -166,7 +166,7 @@ class Unary:
         self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
     ) -> Tensor:
         """The logarithm of softmax."""
-        return apply_op("log_softmax", self, axis=axis_of(axis, dim, -1), **given(dtype=dtype))
+        return apply_op("log_softmax", self, axis=axis_or_dim(axis, dim, -1), **given(dtype=dtype))
 
     def logical_not(self) -> Tensor:
         """Whether each element is false."""
@@ -224,7 +224,7 @@ class Unary:
         self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
     ) -> Tensor:
         """The exponentials divided by their sum."""
-        return apply_op("softmax", self, axis=axis_of(axis, dim, -1), **given(dtype=dtype))
+        return apply_op("softmax", self, axis=axis_or_dim(axis, dim, -1), **given(dtype=dtype))
 
     def sqrt(self) -> Tensor:
         """The square root of each element."""
@@ -316,7 +316,7 @@ class Pairs:
 
     def cross(self, other: Tensor, axis: int | None = None, *, dim: int | None = None) -> Tensor:
         """The cross product of vectors with three elements."""
-        return apply_op("cross", self, other, axis=axis_of(axis, dim, -1))
+        return apply_op("cross", self, other, axis=axis_or_dim(axis, dim, -1))
 
     def div(self, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
         """The quotient of two operands."""

@@ -28,13 +28,13 @@ from castwise.arrays.spelling import (
     Axes,
     Operand,
     Sizes,
-    axis_of,
+    axis_or_dim,
     dtype_in,
     given,
+    method_rules,
     numbers,
     place,
     reduced,
-    rules_of,
 )
 from castwise.catalog.dialects import dialect_named, dialects
 from castwise.errors import UsageError
@@ -53,7 +53,7 @@ class NoMethod:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def is_method_of(self, tensor: Any) -> bool:
+    def is_method_for(self, tensor: Any) -> bool:
         """Whether a tensor has the method after all."""
         return False
 
@@ -83,7 +83,7 @@ class OpsAreNoMethods:
             name
             for owner in type(self).__mro__
             for name, attribute in vars(owner).items()
-            if isinstance(attribute, NoMethod) and not attribute.is_method_of(self)
+            if isinstance(attribute, NoMethod) and not attribute.is_method_for(self)
         }
         return sorted(set(super().__dir__()) - absent)
 
@@ -204,13 +204,13 @@ class _OfSomeDialects(NoMethod):
         self._name = self._function.__name__ = name
         self._function.__qualname__ = f"{owner.__name__}.{name}"
 
-    def is_method_of(self, tensor: Any) -> bool:
+    def is_method_for(self, tensor: Any) -> bool:
         return self._name in tensor._kind.current_dialect.naming.dtypes_of_casts
 
     def __get__(self, tensor: Any, owner: type) -> Any:
         if tensor is None:
             return self._function
-        if self.is_method_of(tensor):
+        if self.is_method_for(tensor):
             return MethodType(self._function, tensor)
         raise AttributeError(
             f"a {owner.__name__} has no attribute {self._name!r} in "
@@ -342,7 +342,7 @@ class Computing(TensorData):
         prepend: Tensor | None = None, append: Tensor | None = None,
     ) -> Tensor:  # fmt: skip
         """The differences of neighbours along a dimension, taken n times."""
-        along = axis_of(axis, dim, -1)
+        along = axis_or_dim(axis, dim, -1)
         return differences(self, along, n, prepend, append)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
@@ -409,7 +409,7 @@ class Layout(TensorData):
 
         It is a copy if it is one in the dialect's framework.
         """
-        ndim, is_copied = self.ndim, rules_of(self).flatten == "copied"
+        ndim, is_copied = self.ndim, method_rules(self).flatten == "copied"
         if not ndim:
             return self.reshape((1,), copy=is_copied or None)
         first, last = place(start_dim, ndim), place(end_dim, ndim)
@@ -437,7 +437,7 @@ class Layout(TensorData):
             return self.swapaxes(dim0, dim1)
         given = numbers([axis for axis in axes if axis is not None])
         order = given or tuple(range(self.ndim))[::-1]
-        if len(axes) == 2 and rules_of(self).transpose == "swaps":
+        if len(axes) == 2 and method_rules(self).transpose == "swaps":
             return self.swapaxes(*order)
         if len(order) != self.ndim:
             raise UsageError(
@@ -470,12 +470,12 @@ class Layout(TensorData):
 
     def squeeze(self, axis: Axes = None, *, dim: Axes = None) -> Tensor:
         """The tensor without all dimensions of length 1, or without the given ones."""
-        asked = axis_of(axis, dim)
+        asked = axis_or_dim(axis, dim)
         if asked is None:
             gone = [n for n, size in enumerate(self.shape) if size == 1]
         else:
             gone = [place(n, self.ndim) for n in ((asked,) if isinstance(asked, int) else asked)]
-            if rules_of(self).squeeze == "kept":
+            if method_rules(self).squeeze == "kept":
                 gone = [n for n in gone if self.shape[n] == 1]
         if not gone:
             return self.reshape(self.shape)
@@ -483,11 +483,11 @@ class Layout(TensorData):
 
     def unsqueeze(self, axis: int | None = None, *, dim: int | None = None) -> Tensor:
         """The tensor with a new dimension of length 1 at a position."""
-        return expanded(self, axis=axis_of(axis, dim, 0))
+        return expanded(self, axis=axis_or_dim(axis, dim, 0))
 
     def expand_dims(self, axis: Sizes = 0) -> Tensor:
         """The tensor with new dimensions of length 1 at some positions."""
-        return expanded(self, axis=axis_of(axis, None))
+        return expanded(self, axis=axis_or_dim(axis, None))
 
     def broadcast_to(self, *shape: Sizes) -> Tensor:
         """The tensor in a larger shape, with its elements repeated."""
@@ -509,12 +509,12 @@ class Layout(TensorData):
 
     def flip(self, *axis: Sizes, dims: Axes = None) -> Tensor:
         """The elements in the opposite order, in all dimensions or some."""
-        asked = numbers(axis) if axis else axis_of(None, dims)
+        asked = numbers(axis) if axis else axis_or_dim(None, dims)
         return moved("flip", self, axis=asked)
 
     def roll(self, shifts: Sizes, axis: Axes = None, *, dims: Axes = None) -> Tensor:
         """The elements shifted; those beyond the end reappear at the start."""
-        shift, along = axis_of(shifts, None), axis_of(axis, dims)
+        shift, along = axis_or_dim(shifts, None), axis_or_dim(axis, dims)
         return moved("roll", self, shift, axis=along)
 
     def tile(self, *repetitions: Sizes) -> Tensor:
@@ -525,7 +525,7 @@ class Layout(TensorData):
         """Each element several times, `x.repeat(2, axis=0)`, or the whole tensor, `x.repeat(2, 1)`,
         as in the dialect's framework. `repeat_interleave` and `tile` mean the same in all dialects.
         """
-        if rules_of(self).repeat == "whole" and axis is None:
+        if method_rules(self).repeat == "whole" and axis is None:
             return self.tile(*repeats)
         along = repeats[1] if len(repeats) == 2 else axis
         return self.repeat_interleave(repeats[0], along)
@@ -534,7 +534,7 @@ class Layout(TensorData):
         self, repeats: Any, axis: int | None = None, *, dim: int | None = None
     ) -> Tensor:
         """Each element several times, along a dimension or of all elements in one."""
-        along = axis_of(axis, dim)
+        along = axis_or_dim(axis, dim)
         times = tensor_like(repeats, self) if isinstance(repeats, list) else repeats
         flat = self.reshape((-1,)) if along is None else self
         return moved("repeat", flat, times, axis=along or 0)
@@ -547,7 +547,7 @@ class Layout(TensorData):
         `sizes` is the length of each part, or the number of parts, as in the dialect's framework; a
         list names the length of each part. `chunk` means the same in all dialects.
         """
-        along = place(axis_of(axis, dim, 0), self.ndim)
+        along = place(axis_or_dim(axis, dim, 0), self.ndim)
         whole = self.shape[along]
         if isinstance(sizes, int) and sizes < 1:
             raise UsageError(f"split needs a number above 0, not {sizes}.")
@@ -555,7 +555,7 @@ class Layout(TensorData):
             if sum(sizes) != whole:
                 raise UsageError(f"the lengths {tuple(sizes)} do not add up to {whole}.")
             return self._parts(sizes, along)
-        if rules_of(self).split == "parts":
+        if method_rules(self).split == "parts":
             if whole % sizes:
                 raise UsageError(f"{whole} does not divide into {sizes} equal parts: use chunk.")
             return self._parts([whole // sizes] * sizes, along)
@@ -565,7 +565,7 @@ class Layout(TensorData):
         self, chunks: int, axis: int | None = None, *, dim: int | None = None
     ) -> tuple[Tensor, ...]:
         """At most so many parts of the tensor along a dimension; only the last may be shorter."""
-        along = place(axis_of(axis, dim, 0), self.ndim)
+        along = place(axis_or_dim(axis, dim, 0), self.ndim)
         whole = self.shape[along]
         if chunks < 1:
             raise UsageError(f"chunk needs a number above 0, not {chunks}.")
@@ -582,7 +582,7 @@ class Layout(TensorData):
 
     def unbind(self, axis: int | None = None, *, dim: int | None = None) -> tuple[Tensor, ...]:
         """The slices of the tensor along a dimension."""
-        found: Any = slices(self, axis_of(axis, dim, 0))
+        found: Any = slices(self, axis_or_dim(axis, dim, 0))
         return tuple(found)
 
 
@@ -637,7 +637,7 @@ class Selecting(TensorData):
         if isinstance(other, TensorData):
             return apply_op(f"{op}imum", self, other)
         values = apply_op(op, self, **options, **limits)
-        if options["axis"] is None or rules_of(self).extremes == "values":
+        if options["axis"] is None or method_rules(self).extremes == "values":
             return values
         if not isinstance(options["axis"], int):
             raise UsageError(
@@ -657,7 +657,7 @@ class Selecting(TensorData):
         Raises UsageError along a dimension if the dialect's framework also gives indices.
         """
         options = reduced(axis, keepdims, dim, keepdim)
-        if options["axis"] is not None and rules_of(self).extremes != "values":
+        if options["axis"] is not None and method_rules(self).extremes != "values":
             raise UsageError(
                 f"median along a dimension gives indices in {self._kind.current_dialect.name}, "
                 "which castwise does not: for the values, write cw.apply('median', x, axis=0)."
@@ -671,8 +671,8 @@ class Selecting(TensorData):
         """The elements, sorted along a dimension, as in the dialect's framework: a new tensor, the
         pair `(values, indices)`, or None, and the tensor itself is sorted.
         """
-        options = {"axis": axis_of(axis, dim, -1), "descending": descending, "stable": stable}
-        rule = rules_of(self).sort
+        options = {"axis": axis_or_dim(axis, dim, -1), "descending": descending, "stable": stable}
+        rule = method_rules(self).sort
         values = moved("sort", self, **options)
         if rule == "values and indices":
             return ValuesAndIndices(values, sorting_indices(self, **options))
@@ -686,19 +686,19 @@ class Selecting(TensorData):
         stable: bool = True, dim: int | None = None,
     ) -> Tensor:  # fmt: skip
         """The indices that sort the elements along a dimension."""
-        return sorting_indices(self, axis_of(axis, dim, -1), descending, stable)
+        return sorting_indices(self, axis_or_dim(axis, dim, -1), descending, stable)
 
     def nonzero(self, *, as_tuple: bool | None = None) -> Any:
         """The indices of all nonzero elements, as in the dialect's framework: an array per
         dimension, or one array with a row per element. `as_tuple` chooses.
         """
-        is_split = rules_of(self).nonzero == "by dimension" if as_tuple is None else as_tuple
+        is_split = method_rules(self).nonzero == "by dimension" if as_tuple is None else as_tuple
         found: Any = nonzero_indices(self)
         return found if is_split else apply_op("stack", *found, axis=1)
 
     def take(self, indices: Any, axis: int | None = None, *, dim: int | None = None) -> Tensor:
         """The slices at some indices of a dimension, or of all elements in one."""
-        along = axis_of(axis, dim)
+        along = axis_or_dim(axis, dim)
         source = self.reshape((-1,)) if along is None else self
         along = place(along or 0, len(source.shape))
         places = tensor_like(indices, self)

@@ -369,7 +369,7 @@ class RecordsGradients(Protocol):
         """Adds to the gradients of all arrays that one was computed from; `gradient` may be
         None."""
 
-    def gradient_of(self, array: Any) -> Any:
+    def accumulated_gradient(self, array: Any) -> Any:
         """The accumulated gradient of an array, or None."""
 
     def detached(self, array: Any) -> Any:
@@ -408,7 +408,7 @@ class Gradients(TensorData):
 
         Raises UsageError if the backend records no gradients.
         """
-        found = recording(self._kind.backend).gradient_of(self._array)
+        found = recording(self._kind.backend).accumulated_gradient(self._array)
         return None if found is None else self._of(found, self._kind.with_(is_weak=False))
 
     def detach(self) -> Tensor:

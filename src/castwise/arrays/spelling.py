@@ -20,10 +20,10 @@ Axes: TypeAlias = int | Sequence[int] | None
 Sizes: TypeAlias = int | Sequence[int]
 
 
-def axis_of(axis: Any, dim: Any, default: Any = None) -> Any:
+def axis_or_dim(axis: Any, dim: Any, default: Any = None) -> Any:
     """The axis or axes of a call, which may also be called dim.
 
-    >>> axis_of(None, [0, 1])
+    >>> axis_or_dim(None, [0, 1])
     (0, 1)
     """
     if axis is not None and dim is not None:
@@ -39,7 +39,7 @@ def reduced(axis: Any, keepdims: bool, dim: Any, keepdim: bool | None) -> dict[s
     keeps = keepdims if keepdim is None else keepdim
     if not isinstance(keeps, bool):
         raise UsageError(f"keepdims is True or False, not {keeps!r}: give others by name, dtype=.")
-    return {"axis": axis_of(axis, dim), "keepdims": keeps}
+    return {"axis": axis_or_dim(axis, dim), "keepdims": keeps}
 
 
 def corrected(
@@ -92,7 +92,7 @@ def dtype_in(thing: Any) -> DType | None:
         return None
 
 
-def rules_of(tensor: Any) -> ArrayMethods:
+def method_rules(tensor: Any) -> ArrayMethods:
     """What methods give in the framework of a tensor's dialect."""
     found: ArrayMethods = tensor._kind.current_dialect.values.methods
     return found

@@ -223,7 +223,7 @@ def quieted(function: Function, backend: Backend, op: str, values: Values | None
     return backend.quiet(function, op) if is_silent and isinstance(backend, Warns) else function
 
 
-def steps_of(decision: Decision, computes: str) -> Steps:
+def op_steps(decision: Decision, computes: str) -> Steps:
     """The steps of a decision, for its op or for a function that is decided like it."""
     row = decision.question.op
     asked = decision.question.operands
@@ -403,7 +403,7 @@ def _part_of(term: Term, question: Question, change: Change) -> tuple[Operand, A
     found = [_part_of(argument, question, change) for argument in arguments]
     operands = tuple([operand for operand, _ in found])
     decision = answer(step_question(question.dialect, name, operands))
-    steps = change(steps_of(decision, decision.question.op.name), decision)
+    steps = change(op_steps(decision, decision.question.op.name), decision)
     entries = [
         Entry(decision.compute) if isinstance(given, Number) and not operand.is_scalar else entry
         for entry, (operand, given) in zip(steps.entries, found, strict=True)

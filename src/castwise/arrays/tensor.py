@@ -83,7 +83,7 @@ def fast_operator(name: str, first: Any, second: Any) -> Any:
             key = (name, context(), first._kind, type(second), second or str(second))
             known = fast_path.numbers.get(key)
             if known is not None:
-                return _made_of(known, first)
+                return _result_on_one_tensor(known, first)
             found = fast_path.known.get((name, context(), first._kind, value_class(second)))
             if found is not None:
                 return _with_new_number(key, cast("Prepared", found), first, second, 1)
@@ -91,14 +91,14 @@ def fast_operator(name: str, first: Any, second: Any) -> Any:
         key = (name, context(), type(first), first or str(first), second._kind)
         known = fast_path.numbers.get(key)
         if known is not None:
-            return _made_of(known, second)
+            return _result_on_one_tensor(known, second)
         found = fast_path.known.get((name, context(), value_class(first), second._kind))
         if found is not None:
             return _with_new_number(key, cast("Prepared", found), second, first, 0)
     return apply_operator(name, first, second)
 
 
-def _made_of(known: KnownResult, operand: Tensor) -> Tensor:
+def _result_on_one_tensor(known: KnownResult, operand: Tensor) -> Tensor:
     """The result of a known computation on one tensor. No trace is notified: while one runs, there
     are no known computations."""
     result = _new(Tensor)
@@ -116,7 +116,7 @@ def _with_new_number(
         with_number = prepared.with_number(place, number)
         if with_number is not None:
             remember_number(key, with_number)
-            return _made_of(with_number, operand)
+            return _result_on_one_tensor(with_number, operand)
     elif number == number and type(number) is not complex:
         remember_number(key, None)
     array = operand._array

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from castwise.arrays.backend import Backend, backend_named, backend_names, backend_of
+from castwise.arrays.backend import Backend, array_backend, backend_named, backend_names
 from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.conformance.onnx_models import model_session, require_packages, run_session
 from castwise.conformance.values import ulps_apart
@@ -239,7 +239,7 @@ def _listed(results: Any) -> list[Any]:
 def _to_numpy(result: Any, reference: Reference) -> Any:
     import numpy as np
 
-    backend = backend_of(result)
+    backend = array_backend(result)
     if backend is None:
         raise UsageError(f"{reference.name} returns a {type(result).__name__}, not an array.")
     return np.asarray(backend.to_numpy(result))

@@ -288,7 +288,7 @@ def fused_region(
 ) -> FusedProgram:
     """The program of a region, on a backend whose arrays kernels can read. `arguments` are nodes
     that are numbers, besides the constants."""
-    holder = fusing.memory_of(backend)
+    holder = fusing.backend_memory(backend)
     assert holder is not None  # otherwise no array is large enough
     numbers = [
         place for place, node in enumerate(region.inputs)

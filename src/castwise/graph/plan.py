@@ -505,7 +505,7 @@ class _AlarmedError(Exception):
 
 def _has_large(backend: Backend, arrays: Sequence[Any]) -> bool:
     """Whether any array is large enough for a kernel."""
-    holder = fusing.memory_of(backend)
+    holder = fusing.backend_memory(backend)
     if holder is None or not fusing.are_there():
         return False
     least = fusing.least_size()

@@ -23,12 +23,12 @@ from castwise.arrays.backends.dask_chunks import (
     broadcast_indices,
     cast_chunks,
     elementwise,
-    function_of,
     isin,
     joined,
     median,
     named_array,
     numpy_backend,
+    op_function,
     sendable,
     softmax,
 )
@@ -225,7 +225,7 @@ class Dask:
             return _cholesky if op == "linalg.cholesky" else None
         if op in LAYERS:
             return None
-        return function_of(self.whole, op, dtype, _natural_result(row.result, dtype))
+        return op_function(self.whole, op, dtype, _natural_result(row.result, dtype))
 
     def read(self, array: Any, key: Any) -> Any:
         """The elements at an index."""

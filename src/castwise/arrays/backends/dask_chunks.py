@@ -269,7 +269,7 @@ def isin(steps: Steps, x: Any, y: Any, *, invert: bool = False) -> Any:
     return da.isin(x, y, invert=invert)
 
 
-def function_of(
+def op_function(
     whole: Callable[[Steps], Callable[..., Any] | None], op: str, compute: DType, result: DType
 ) -> Callable[..., Any]:
     """A function that runs an op on any number of arrays of its compute dtype."""

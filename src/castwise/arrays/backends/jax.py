@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from castwise.arrays.backend import Backend, Region, backend_named, backend_of, lacking
+from castwise.arrays.backend import Backend, Region, array_backend, backend_named, lacking
 from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.arrays.functions import Function, standard_name, vecdot
 from castwise.arrays.kinds import Kind, interned
@@ -57,7 +57,7 @@ _FOR_BOOL = frozenset({
 _SMALLEST = {"bool": 1, "int": 8, "float": 16, "complex": 64}
 
 
-def function_of(op: str, dtype: DType) -> Function | None:
+def op_function(op: str, dtype: DType) -> Function | None:
     """JAX's function; None if it lacks the dtype or rounds more than once."""
     if op in LAYERS:  # a recipe calls JAX's
         return None
@@ -323,7 +323,7 @@ class JAX:
 
     def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
         """JAX's function; None if it lacks the dtype or rounds more than once."""
-        return function_of(op, dtype)
+        return op_function(op, dtype)
 
     def takes(self, op: str, compute: DType | None, dtypes: Sequence[DType]) -> bool:
         """Whether an op or a cast has the same bits in a region."""
@@ -424,7 +424,7 @@ def _unflattened(
     (child,) = children
     tensor = object.__new__(cls)
     tensor._array = child
-    tensor._kind = _kind(child, backend_of(child) or backend, carried)
+    tensor._kind = _kind(child, array_backend(child) or backend, carried)
     return tensor
 
 

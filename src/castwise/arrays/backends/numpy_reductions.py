@@ -325,7 +325,7 @@ _BLOCK = 1 << 14
 _SHAPE = (3, 4, 8219)  # a run along two axes, and the last of these blocks, end within a piece
 
 
-def order_of(ufunc: Any) -> str | None:
+def reduction_order(ufunc: Any) -> str | None:
     """How a ufunc combines the floats of a run; None if blocks cannot continue it."""
     return _order(ufunc, np.getbufsize())
 
@@ -513,7 +513,7 @@ class Reduced(NamedTuple):
         ufunc = _UFUNCS[self.op]
         is_rounded = self.native.kind in "fc" and ufunc in (np.add, np.multiply)
         is_free = not is_rounded or self.op == "count_nonzero"
-        order = FREE if is_free else order_of(ufunc)
+        order = FREE if is_free else reduction_order(ufunc)
         if order is None or (self.op == "prod" and self.native.kind == "c"):
             return None  # 1, with which a product begins, changes complex zeros and infinities
         is_complex = self.native.kind == "c" and isinstance(runs, Runs)  # squares are real

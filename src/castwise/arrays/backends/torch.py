@@ -590,7 +590,7 @@ class Torch:
         """torch's own backward."""
         array.backward(gradient)
 
-    def gradient_of(self, array: Any) -> Any:
+    def accumulated_gradient(self, array: Any) -> Any:
         """The accumulated gradient of a leaf array, or of one that retains it."""
         return array.grad if array.is_leaf or array.retains_grad else None
 
