@@ -1,4 +1,5 @@
-"""The GitHub Action and the pre-commit hook: their files are valid, and what they run works."""
+"""The GitHub Action, the pre-commit hooks and our own CI: their files are valid, and what they run
+works."""
 
 from __future__ import annotations
 
@@ -87,3 +88,60 @@ def test_the_examples_in_the_documentation_are_yaml_and_name_what_there_is() -> 
     (used,) = [s["with"] for s in workflow["steps"] if "castwise" in s.get("uses", "")]
     assert set(used) <= set(action["inputs"])
     assert hooks["repos"][0]["hooks"][0]["id"] == read(".pre-commit-hooks.yaml")[0]["id"]
+
+
+def run_script(added: str) -> str:
+    """The beginning of .ci/run, which defines its steps, with other lines after it."""
+    text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    return (
+        text.partition("# The block of README.md")[0].replace('cd "$(dirname', ': "$(dirname')
+        + added
+    )
+
+
+@pytest.mark.parametrize(
+    ("steps", "status", "lines"),
+    [
+        ("step 1 quick true", 0, ["    0 s of    60  quick"]),
+        ("step 1 broken false", 1, ["    0 s of    60  broken"]),
+        ("step 0 slow sleep 1", 1, ["!!!! slow took", "slow  OVER BUDGET"]),
+    ],
+)
+def test_a_step_of_ci_tells_its_time_and_its_budget(
+    steps: str, status: int, lines: list[str]
+) -> None:
+    done = finished(["bash", "-c", run_script(steps)])
+    assert done.returncode == status, done.stderr
+    assert "== what each step took, of its budget" in done.stdout
+    assert [line for line in lines if line not in done.stdout] == []
+
+
+def test_ci_refuses_a_job_that_there_is_not() -> None:
+    done = finished(["bash", str(ROOT / ".ci" / "run"), "everything"])
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: .ci/run [--nightly] [tests cells")
+
+
+def test_each_job_of_ci_runs_side_by_side() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    jobs = script.partition("\nJOBS=(")[2].partition(")")[0].split()
+    workflow = read(".github/workflows/ci.yml")["jobs"]
+    assert ["tests", *workflow["checks"]["strategy"]["matrix"]["job"]] == jobs
+    assert workflow["tests"]["steps"][-1]["run"] == ".ci/run tests"
+    pythons = workflow["tests"]["strategy"]["matrix"]["python"]
+    listed = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert [p for p in pythons if f"Python :: {p}" not in listed] == []
+
+
+def test_the_hooks_of_contributors_are_the_checks_of_ci() -> None:
+    (repository,) = read(".pre-commit-config.yaml")["repos"]
+    hooks = {hook["id"]: hook for hook in repository["hooks"]}
+    assert set(hooks) == {"ruff-check", "ruff-format", "mypy"}
+    assert {hook["language"] for hook in hooks.values()} == {"system"}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").iterdir()))
+def test_an_issue_template_asks_for_what_is_needed(path: Path) -> None:
+    form = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert {"name", "description", "body"} <= set(form)
+    assert any(field["validations"]["required"] for field in form["body"])
