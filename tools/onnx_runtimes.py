@@ -1,7 +1,7 @@
 """Tests what the installed onnxruntime supports. For each op and dtype that ONNX lists, a model of
 one node is loaded, run, and compared with ONNX's reference evaluator.
 
-python tools/onnx_runtimes.py     writes onnxruntime.py next to this file
+python tools/onnx_runtimes.py     writes src/castwise/graph/onnx/onnxruntime.py
 
 Kernels depend on the processor, and a model is run on any. So the file has what fails on any of the
 machines that were asked: run it on each, for the same version.

@@ -1,1 +1,14 @@
-"""A program as an ONNX model."""
+"""A program as an ONNX model.
+
+Each module imports only those listed above it:
+
+    onnxruntime      data: what that runtime lacks
+    runtimes         what ONNX and its runtimes have
+    writer           values and nodes of a model
+    arrays           functions of the Array API standard
+    functions        functions composed of ONNX's ops
+    complex          complex numbers, by their parts
+    indexing         functions that move elements
+    stand_ins        replacements for missing kernels
+    export           each op, and a whole program
+"""
