@@ -131,7 +131,7 @@ def test_many_processes_may_write_at_once(cache: Path, tmp_path: Path) -> None:
         assert [process.wait() for process in running] == [0] * 4
     found = files(tmp_path / "shared")
     assert len(found) == 5
-    assert all(disk_cache.read(file) for file in found)
+    assert all(disk_cache._read_entry(file) for file in found)
 
 
 @pytest.fixture

@@ -238,8 +238,8 @@ _makers: dict[str, int] = {}  # how an array looks -> the mark of the site that 
 _read = 0  # bytes of the file that are in the table
 
 
-def start(file: Path) -> None:
-    """Shares what is told with the processes that have the same file."""
+def share_makers(file: Path) -> None:
+    """Shares the makers of sent arrays with the processes that have the same file."""
     global _file
     _file = file
 
@@ -263,20 +263,20 @@ def find_sent_maker(look: str) -> int:
 
 
 def _read_new() -> None:
-    """Adds what processes have told since the last time. Threads that do so at once add the same
+    """Adds what processes have shared since the last time. Threads that do so at once add the same
     lines twice, which changes nothing."""
     global _read
-    assert _file is not None  # start was called
+    assert _file is not None  # share_makers was called
     read = _read
     with open(_file, "rb") as file:
         file.seek(read)
-        told = file.read()
-    told = told[: told.rfind(b"\n") + 1]  # another process may be writing the rest
-    for line in told.decode().splitlines():
+        lines = file.read()
+    lines = lines[: lines.rfind(b"\n") + 1]  # another process may be writing the rest
+    for line in lines.decode().splitlines():
         mark, _, look = line.partition(" ")
         is_same = _makers.get(look, int(mark)) == int(mark)
         _makers[look] = int(mark) if is_same else 0
-    _read = read + len(told)
+    _read = read + len(lines)
 
 
 # How much memory the results of an operation take at one time, without keeping them alive.

@@ -27,22 +27,22 @@ from castwise.auditing.source import with_edits
 
 # Rewritten code on disk, so that a second run of a program starts fast.
 
-CHOSEN = "CASTWISE_CACHE_DIR"  # the variable with the directory to use instead of the user's
+_CHOSEN = "CASTWISE_CACHE_DIR"  # the variable with the directory to use instead of the user's
 _DIGEST = 32  # bytes
 _DAY = 24 * 3600
 _KEPT = 60 * _DAY  # an entry that no run has needed for so long is removed
 
 
-def directory() -> Path:
+def _cache_directory() -> Path:
     """The directory of the cache."""
-    chosen = os.environ.get(CHOSEN)
+    chosen = os.environ.get(_CHOSEN)
     if chosen:
         return Path(chosen)
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(home, "castwise", "rewritten")
 
 
-def read(kept: Path) -> Any:
+def _read_entry(kept: Path) -> Any:
     """The entry in a file, or None if there is none or it is broken: unmarshalling broken code can
     crash the process."""
     try:
@@ -57,10 +57,10 @@ def read(kept: Path) -> Any:
     return loads(body)
 
 
-def write(kept: Path, entry: Any) -> None:
+def _write_entry(kept: Path, entry: Any) -> None:
     """Writes an entry, unless Python is told to write no code to disk and no directory is chosen.
     It goes to another file that is then renamed, so that no process ever sees half a file."""
-    if sys.dont_write_bytecode and not os.environ.get(CHOSEN):
+    if sys.dont_write_bytecode and not os.environ.get(_CHOSEN):
         return
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -94,13 +94,13 @@ def compiled(source: bytes, path: str, *, is_main: bool, checks: bool) -> Entry:
     Raises SyntaxError, or ValueError, as compiling the source would.
     """
     kept = _cache_file(source, path, is_main, checks)
-    entry: Entry | None = read(kept)
+    entry: Entry | None = _read_entry(kept)
     if entry is None:
         new = rewrite(source, full_path(path), compilers(), is_main=is_main, checks=checks)
         code = compile(new.tree, path, "exec", dont_inherit=True)
         sites = {mark: tuple(site) for mark, site in new.sites.items()}
         entry = (code, sites, [tuple(found) for found in new.unobserved])
-        write(kept, entry)
+        _write_entry(kept, entry)
     return entry
 
 
@@ -110,7 +110,7 @@ def _cache_file(source: bytes, path: str, is_main: bool, checks: bool) -> Path:
     versions = f"{sys.version} {__version__} {sys.flags.optimize} {is_main} {checks}"
     parts = (source, where, versions.encode(), _rewriter_digest())
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()
-    return directory() / key[:2] / f"{key}.bin"
+    return _cache_directory() / key[:2] / f"{key}.bin"
 
 
 @functools.cache

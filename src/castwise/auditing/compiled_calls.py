@@ -30,7 +30,7 @@ _MOST_LEAVES = 10_000
 _STATIC = "static"
 
 
-class AbstractLeaf(NamedTuple):
+class _Leaf(NamedTuple):
     """What a compiler sees of a value: a part of an argument, or all of it."""
 
     path: str  # within the argument
@@ -103,7 +103,7 @@ def _compiled_hook(kind: type) -> Hook | None:
     return _hooks[key]
 
 
-def compiled(call: CompiledCall, result: Any) -> None:
+def log_compilation(call: CompiledCall, result: Any) -> None:
     """Records the arguments of a call that ended, if its function was compiled for them."""
     if call in _unfinished:
         _unfinished.remove(call)
@@ -146,10 +146,10 @@ def _arguments(
     is_named = isinstance(place, int) and place < len(parameters)
     label = parameters[place] if is_named else str(place)  # type: ignore[index]
     leaves = hook.compiling.leaves(thing) if hook.compiling.leaves else []
-    return [_argument(str(place), label, AbstractLeaf(*leaf)) for leaf in leaves]
+    return [_argument(str(place), label, _Leaf(*leaf)) for leaf in leaves]
 
 
-def _argument(place: str, label: str, leaf: AbstractLeaf) -> SeenArgument:
+def _argument(place: str, label: str, leaf: _Leaf) -> SeenArgument:
     kind = type(leaf.value)
     array = ARRAYS.get(kind)
     dtype = _STATIC if leaf.dtype is None else dtype_name(leaf.dtype) or str(leaf.dtype)

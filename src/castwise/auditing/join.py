@@ -46,7 +46,7 @@ def join(place: str, loaded: Collection[str]) -> None:
     _pass_audit_on(place)
     loading.start(options.include, is_deep=options.is_deep, checks=options.checks)
     LOG.compares = options.compares
-    arrays.start(_directory / "sent")
+    arrays.share_makers(_directory / "sent")
     if options.checks_values:
         from castwise.auditing import values  # most programs need none
 

@@ -125,13 +125,13 @@ def _give_code(loader: SourceFileLoader, name: str, path: str) -> bool:
     try:
         code = audited_code(loader.get_data(path), path)
     except Exception as error:
-        not_rewritten(path, name, error)
+        _not_rewritten(path, name, error)
         return False
     loader.get_code = lambda fullname: code  # type: ignore[method-assign]
     return True
 
 
-def not_rewritten(path: str, name: str, error: Exception) -> None:
+def _not_rewritten(path: str, name: str, error: Exception) -> None:
     """Records that a file runs unchanged, because the rewriter or Python could not read it."""
     UNOBSERVED[path] = [Unobserved(1, name, f"not rewritten: {error}")]
 
@@ -208,7 +208,7 @@ def _audit_scripts() -> None:
         try:
             code = audited_code(Path(path).read_bytes(), path)
         except Exception as error:
-            not_rewritten(path, path, error)
+            _not_rewritten(path, path, error)
             return result
         return (code, *result[1:]) if isinstance(result, tuple) else code
 
@@ -255,7 +255,7 @@ def _run_compiled(directory: Path, path: str) -> None:
         source = Path(path).read_bytes()
         code, sites, unobserved = rewritten(source, path, is_main=True)
     except Exception as error:  # if the script itself is wrong, Python reports it
-        not_rewritten(path, os.path.basename(path), error)
+        _not_rewritten(path, os.path.basename(path), error)
         return
     meant = MainScript(path, source, sys.argv, sys.orig_argv, sites, unobserved)
     file = write_main(directory / f"main-{os.getpid()}.pyc", code, meant)

@@ -26,7 +26,7 @@ from castwise.auditing.arrays import (
     remember,
 )
 from castwise.auditing.calls import is_observed, pending_call
-from castwise.auditing.compiled_calls import CompiledCall, compiled, compiled_call
+from castwise.auditing.compiled_calls import CompiledCall, compiled_call, log_compilation
 from castwise.auditing.hooks import all_hooks
 from castwise.auditing.log import LOG, SITES, Log
 from castwise.auditing.records import (
@@ -188,7 +188,7 @@ def returned(mark: int, result: Any) -> Any:
         called = NOTES.pop((mark, id(_frame(1))), None)
         kind = type(result)
         if called is not None and type(called) is CompiledCall:
-            compiled(called, result)
+            log_compilation(called, result)
             called = None
         if called is not None:
             if kind not in ARRAYS and called.callee.module in STATEFUL:

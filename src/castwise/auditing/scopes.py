@@ -52,19 +52,19 @@ _entered = 0  # number of scopes in all threads and tasks
 _lock = allocate_lock()
 
 
-def active_scopes() -> tuple[AuditScope, ...]:
+def _active_scopes() -> tuple[AuditScope, ...]:
     """The scopes that watch this thread or task."""
     return (*_everywhere, *_here.get()) if _everywhere else _here.get()
 
 
 def _is_watched() -> bool:
     """Whether anything watches this thread or task."""
-    return _is_recording or bool(active_scopes())
+    return _is_recording or bool(_active_scopes())
 
 
 def _logs() -> list[Log]:
     """The logs for this thread or task."""
-    found = [scope.log for scope in active_scopes() if scope.log is not None]
+    found = [scope.log for scope in _active_scopes() if scope.log is not None]
     return [LOG, *found] if _is_recording else found
 
 
@@ -183,7 +183,7 @@ def _check(
     is_in_mode: bool = False,
 ) -> None:
     """Lets the scopes judge an operation, unless a mode of this thread sees it too and does so."""
-    for scope in active_scopes():
+    for scope in _active_scopes():
         if scope.is_checking and (is_in_mode or not _is_covered(known)):
             scope.check(PendingOperation(mark, callee, known, flags), frame)
 
@@ -339,7 +339,7 @@ def _watcher(hook: Hook) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], Aft
     def watch(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> After | None:
         """Judges a call that is about to run; returns a callback for its result."""
         name = getattr(function, "__name__", None)
-        if not active_scopes() or type(name) is not str:
+        if not _active_scopes() or type(name) is not str:
             return None
         caller = _caller(function, hook)
         if name.startswith("__"):
@@ -406,7 +406,7 @@ def _watch_call(
 
 
 def _log(add: Callable[[Any], None]) -> None:
-    for scope in active_scopes():
+    for scope in _active_scopes():
         if scope.log is not None:
             try:
                 add(scope.log)

@@ -38,7 +38,7 @@ _plain_write = observers.OBSERVERS[WRITE]
 _live: dict[tuple[int, int], Any] = {}
 
 
-class LiveCall(PendingCall):
+class _LiveCall(PendingCall):
     """A call with its arguments themselves."""
 
     __slots__ = ("before", "given", "inputs", "named")
@@ -207,11 +207,11 @@ def _operands_of_change(target: _Target, second: Any) -> list[Any]:
 
 def _pending(function: Any) -> PendingCall | None:
     called = _pending_call(function)
-    return None if called is None else LiveCall(called, function)
+    return None if called is None else _LiveCall(called, function)
 
 
 def _called(mark: int, called: PendingCall, result: Any) -> bool:
-    if isinstance(called, LiveCall):
+    if isinstance(called, _LiveCall):
         try:
             if is_array_type(type(result)):
                 _check_call(mark, called, result)
@@ -221,7 +221,7 @@ def _called(mark: int, called: PendingCall, result: Any) -> bool:
     return _call(mark, called, result)
 
 
-def _check_call(mark: int, called: LiveCall, result: Any) -> None:
+def _check_call(mark: int, called: _LiveCall, result: Any) -> None:
     name, hook = called.callee.name, ARRAYS[type(result)].hook
     named = {key: thing for key, thing in called.named.items() if key not in _NOT_OPERANDS}
     function = called.function
@@ -247,7 +247,7 @@ def _mask(named: dict[str, Any]) -> dict[str, Any] | None:
     return None if found is None else {_WHERE: found.held}
 
 
-def _check_written(mark: int, called: LiveCall, result: Any) -> None:
+def _check_written(mark: int, called: _LiveCall, result: Any) -> None:
     """Checks a call that writes a whole value into an array, or into a new one."""
     name, hook = called.callee.name, find_hook(called.callee.module)
     if hook is None or name not in hook.calls.writes_all.split() or _WHERE in called.named:

@@ -36,7 +36,7 @@ class _Plain(NamedTuple):
     error: str = ""
 
 
-def compared(backend: Callable[..., Any], code: CodeType) -> Callable[..., Any]:
+def _compared(backend: Callable[..., Any], code: CodeType) -> Callable[..., Any]:
     """A backend that also runs each graph as it is, and notes where the two differ."""
 
     @functools.wraps(backend)
@@ -53,7 +53,7 @@ def compared(backend: Callable[..., Any], code: CodeType) -> Callable[..., Any]:
     return compile_graph
 
 
-def refused_by_tracing(error: Exception, code: CodeType) -> None:
+def _note_refusal_by_tracing(error: Exception, code: CodeType) -> None:
     """Notes a call that raised an error only because it was traced. The call itself is tried with
     tensors of the same dtypes and shapes."""
     try:
@@ -254,11 +254,11 @@ def compile_originals(convert_frame: Any) -> None:
         if not LOG.compares:
             return plain(original, *arguments, **options)
         given = signature.bind(original, *arguments, **options)
-        given.arguments["compiler_fn"] = compared(given.arguments["compiler_fn"], original)
+        given.arguments["compiler_fn"] = _compared(given.arguments["compiler_fn"], original)
         try:
             return plain(*given.args, **given.kwargs)
         except Exception as error:
-            refused_by_tracing(error, original)
+            _note_refusal_by_tracing(error, original)
             raise
 
     convert_frame._compile = compile_original

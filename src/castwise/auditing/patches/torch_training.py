@@ -1,5 +1,6 @@
-"""Follows arrays from a dataset into the batches of PyTorch's loader, whose source is not audited,
-and from one process to another, as the batches of its workers come."""
+"""Training with PyTorch, where no audited source shows what happens: arrays go from a dataset into
+the batches of a loader, and from the processes of its workers; optimizers keep states.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +29,13 @@ def follow_batches(module: Any) -> None:
     table = getattr(module, "default_collate_fn_map", {})  # from torch 1.13 on
     for kind, collate in list(table.items()):
         if getattr(kind, "__name__", "") in _ARRAYS:
-            table[kind] = _followed(collate)
+            table[kind] = _keeping_origin(collate)
 
 
-def _followed(collate: Callable[..., Any]) -> Callable[..., Any]:
-    @stand_in_for(collate)
-    def followed(batch: Any, *others: Any, **named: Any) -> Any:
-        made = collate(batch, *others, **named)
+def _keeping_origin(plain: Callable[..., Any]) -> Callable[..., Any]:
+    @stand_in_for(plain)
+    def collate(batch: Any, *others: Any, **named: Any) -> Any:
+        made = plain(batch, *others, **named)
         first = batch[0] if type(batch) in (list, tuple) and batch else None
         if is_array_type(type(made)) and is_array_type(type(first)) and not find_maker(made):
             maker = find_maker(first, ARRAYS[type(first)].owner)
@@ -42,32 +43,24 @@ def _followed(collate: Callable[..., Any]) -> Callable[..., Any]:
                 remember(made, maker)
         return made
 
-    return followed
+    return collate
 
 
 def follow_sent(reductions: Any) -> None:
     """Gives a tensor that another process has sent the origin it has there, from now on."""
-    names = vars(reductions)
-    names["reduce_tensor"] = _telling(names["reduce_tensor"])
-    names["rebuild_tensor"] = _asking(names["rebuild_tensor"])  # pickles name it
+    plain_reduce, plain_rebuild = reductions.reduce_tensor, reductions.rebuild_tensor
 
-
-def _telling(reduce: Callable[..., Any]) -> Callable[..., Any]:
-    @stand_in_for(reduce)
-    def telling(tensor: Any) -> Any:
+    @stand_in_for(plain_reduce)
+    def reduce_tensor(tensor: Any) -> Any:
         try:
             share_maker(_look(tensor), find_maker(tensor, "_base"))
         except Exception as error:
             LOG.failed(error)
-        return reduce(tensor)
+        return plain_reduce(tensor)
 
-    return telling
-
-
-def _asking(rebuild: Callable[..., Any]) -> Callable[..., Any]:
-    @stand_in_for(rebuild)
-    def asking(*arguments: Any) -> Any:
-        tensor = rebuild(*arguments)
+    @stand_in_for(plain_rebuild)
+    def rebuild_tensor(*arguments: Any) -> Any:
+        tensor = plain_rebuild(*arguments)
         try:
             maker = find_sent_maker(_look(tensor))
             if maker:
@@ -76,7 +69,8 @@ def _asking(rebuild: Callable[..., Any]) -> Callable[..., Any]:
             LOG.failed(error)
         return tensor
 
-    return asking
+    reductions.reduce_tensor = reduce_tensor
+    reductions.rebuild_tensor = rebuild_tensor  # pickles name it
 
 
 def _look(tensor: Any) -> str:
@@ -84,7 +78,7 @@ def _look(tensor: Any) -> str:
     return f"{tensor.dtype} {tuple(tensor.shape[1:])}"
 
 
-# Looks at the states of PyTorch's optimizers after a step.
+# The states of optimizers, after a step.
 
 _PARAMETERS = "parameters"
 _steps: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
@@ -94,10 +88,10 @@ def watch_optimizers(module: Any) -> None:
     """Asks PyTorch to report every step of an optimizer."""
     register = getattr(module, "register_optimizer_step_post_hook", None)
     if register is not None:
-        register(_stepped)
+        register(_log_step)
 
 
-def _stepped(optimizer: Any, _: Any, __: Any) -> None:
+def _log_step(optimizer: Any, _: Any, __: Any) -> None:
     if sys.modules["torch"].compiler.is_compiling():
         return
     try:
