@@ -119,8 +119,8 @@ def test_every_operand_is_introduced_by_its_role(operand: str, role: str) -> Non
 TOLD = [
     # dialect, expression, words in the explanation
     ("torch", "int32[3] + 5.5", ["float is higher than", "float32", "exact up to 2**24"]),
-    ("torch", "int8[3] + int64[]", ["tier", "int8"]),
-    ("torch", "int8[3] + 5", ["tier", "The result is int8."]),
+    ("torch", "int8[3] + int64[]", ["the arrays decide", "int8"]),
+    ("torch", "int8[3] + 5", ["the arrays decide", "The result is int8."]),
     ("torch", "int32[3] / int32[3]", ["div does not compute in int32", "float32"]),
     ("torch", "uint8[3] + 300", ["wraps around"]),
     ("torch", "uint16[3] + uint16[3]", ["no CPU kernel for uint16"]),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from html import escape
-from typing import Any
+from typing import Any, TypeVar
 
 from castwise.comparing.exported import ExportCheck, Origin, Output
 from castwise.comparing.programs import CauseGroup, Checked
@@ -21,6 +21,8 @@ from castwise.report.terminal import Paint, plain
 from castwise.showing import quantity
 from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
 
+T = TypeVar("T")
+
 _EXAMPLES = 3  # per op
 _FORMS = {
     "function": "", "operator": " as an operator", "augmented": " as x op= y",
@@ -30,20 +32,19 @@ _FORMS = {
 
 def verification_text(found: Verification, paint: Paint = plain) -> str:
     """The versions, whether all answers agree, and the drift op by op."""
-    lines = [*sentences(found, paint), *_of_ops(found, found.drift, paint)]
+    lines = [*_sentences(found, paint), *_op_lines(found, found.drift, paint)]
     if found.kernels:
-        lines += ["", kernels_sentence(found)]
-    return "\n".join([*lines, *_of_ops(found, found.kernels, paint)])
+        lines += ["", _kernels_sentence(found)]
+    return "\n".join([*lines, *_op_lines(found, found.kernels, paint)])
 
 
-def sentences(found: Verification, paint: Paint = plain) -> list[str]:
+def _sentences(found: Verification, paint: Paint = plain) -> list[str]:
     """The versions, the dtypes that only one of the two has, and whether all answers agree."""
-    installed = ", ".join(_version(found, part) for part in found.versions)
     lines = [
-        f"Installed: {installed}.",
+        _installed(found),
         f"{found.dialect.name} is {found.dialect.evidence.source}.",
     ]
-    lines += _of_dtypes(found, paint)
+    lines += _dtype_lines(found, paint)
     known = f", except {found.listed:,} known differences" if found.listed else ""
     if not found.drift:
         lines.append(f"All {found.compared:,} answers agree{known}.")
@@ -52,16 +53,16 @@ def sentences(found: Verification, paint: Paint = plain) -> list[str]:
     return lines
 
 
-def kernels_sentence(found: Verification) -> str:
+def _kernels_sentence(found: Verification) -> str:
     """How many answers differ in nothing but a kernel."""
     count = f"{len(found.kernels):,} answers have the same dtype"
     return f"{count}, but only one of the two has a kernel for it."
 
 
-def _of_ops(found: Verification, drift: Iterable[Drift], paint: Paint) -> list[str]:
+def _op_lines(found: Verification, drift: Iterable[Drift], paint: Paint) -> list[str]:
     """Answers that differ, op by op."""
     lines = []
-    for op, drifted in by_op(drift).items():
+    for op, drifted in _ops(drift, lambda one: one.cell.op).items():
         lines += ["", f"{len(drifted):7,}  {paint(op, 'title')}"]
         for one in drifted[:_EXAMPLES]:
             lines += [
@@ -71,7 +72,7 @@ def _of_ops(found: Verification, drift: Iterable[Drift], paint: Paint) -> list[s
     return lines
 
 
-def _of_dtypes(found: Verification, paint: Paint) -> list[str]:
+def _dtype_lines(found: Verification, paint: Paint) -> list[str]:
     """The dtypes that only one of the two has, one line each."""
     missing, not_taken = (", ".join(names) for names in found.dtypes)
     lines = []
@@ -84,12 +85,12 @@ def _of_dtypes(found: Verification, paint: Paint) -> list[str]:
     return lines
 
 
-def by_op(drift: Iterable[Drift]) -> dict[str, list[Drift]]:
-    """The drift of each op, the op with the most first."""
-    grouped: dict[str, list[Drift]] = {}
-    for one in drift:
-        grouped.setdefault(one.cell.op, []).append(one)
-    return dict(sorted(grouped.items(), key=lambda item: -len(item[1])))
+def _ops(things: Iterable[T], op: Callable[[T], str]) -> dict[str, list[T]]:
+    """The answers that differ of each op, the op with the most first."""
+    found: dict[str, list[T]] = {}
+    for thing in things:
+        found.setdefault(op(thing), []).append(thing)
+    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
 
 
 def verification_json(found: Verification) -> dict[str, Any]:
@@ -117,9 +118,13 @@ def _as_json(drift: Drift) -> dict[str, Any]:
     }
 
 
-def _version(found: Verification, part: str) -> str:
-    name = found.framework if part == "version" else part
-    return f"{name} {found.versions[part]}"
+def _installed(found: Verification | ThroughComparison | Checked) -> str:
+    """The framework's version, and those of what it stands on."""
+    versions = ", ".join(
+        f"{found.framework if part == 'version' else part} {version}"
+        for part, version in found.versions.items()
+    )
+    return f"Installed: {versions}."
 
 
 def question_text(cell: Cell) -> str:
@@ -146,18 +151,18 @@ def answer_words(answer: str) -> str:
 
 def verification_html(found: Verification) -> str:
     """The page: whether all answers agree, and every answer that differs, op by op."""
-    kernels = [paragraph(kernels_sentence(found))] if found.kernels else []
+    kernels = [paragraph(_kernels_sentence(found))] if found.kernels else []
     return page(
         f"{found.dialect.name} and {found.framework}",
-        *map(paragraph, sentences(found)),
-        *_html_of_ops(found, found.drift),
+        *map(paragraph, _sentences(found)),
+        *_op_tables(found, found.drift),
         *kernels,
-        *_html_of_ops(found, found.kernels),
+        *_op_tables(found, found.kernels),
     )
 
 
-def _html_of_ops(found: Verification, drift: Iterable[Drift]) -> Iterator[str]:
-    for op, drifted in by_op(drift).items():
+def _op_tables(found: Verification, drift: Iterable[Drift]) -> Iterator[str]:
+    for op, drifted in _ops(drift, lambda one: one.cell.op).items():
         heads = ["question", found.framework, "castwise"]
         table = Grid(heads, map(_row, drifted)).html()
         yield folded_html(f"{op}: {quantity(len(drifted), 'answer')}", table)
@@ -178,10 +183,10 @@ _NAMES = re.compile(r"'[^']*'|\([^)]*\)|\d+")  # what tells errors apart that sa
 
 def through_text(found: ThroughComparison, paint: Paint = plain) -> str:
     """How many answers differ, and the differences by kind and op, with a line to paste each."""
-    lines = through_sentences(found)
-    for kind, differences in by_kind(found.differences).items():
+    lines = _through_sentences(found)
+    for kind, differences in _kinds(found.differences).items():
         lines += ["", f"{paint(kind.capitalize(), 'title')}: {KINDS[kind]}."]
-        for op, some in through_by_op(differences).items():
+        for op, some in _ops(differences, lambda one: one.found.question.op).items():
             lines.append(f"{len(some):7,}  {op}")
             for one in _examples(some):
                 lines += _example(found, one, paint)
@@ -190,12 +195,8 @@ def through_text(found: ThroughComparison, paint: Paint = plain) -> str:
     return "\n".join(lines)
 
 
-def through_sentences(found: ThroughComparison) -> list[str]:
+def _through_sentences(found: ThroughComparison) -> list[str]:
     """What was asked, and how many answers differ."""
-    installed = ", ".join(
-        f"{found.framework if part == 'version' else part} {version}"
-        for part, version in found.versions.items()
-    )
     count = len(found.differences)
     first = f"{found.framework} through {found.through}, beside {found.framework} itself."
     told = f"{count:,} of {found.asked:,} answers differ."
@@ -203,23 +204,15 @@ def through_sentences(found: ThroughComparison) -> list[str]:
         told = f"All {found.asked:,} answers agree."
     if found.left_out:
         told += f" {quantity(found.left_out, 'question')} cannot be asked so."
-    return [first, f"Installed: {installed}.", told]
+    return [first, _installed(found), told]
 
 
-def by_kind(differences: Iterable[Difference]) -> dict[str, list[Difference]]:
+def _kinds(differences: Iterable[Difference]) -> dict[str, list[Difference]]:
     """The differences of each kind, in the order of KINDS."""
     grouped: dict[str, list[Difference]] = {kind: [] for kind in KINDS}
     for one in differences:
         grouped[one.kind].append(one)
     return {kind: some for kind, some in grouped.items() if some}
-
-
-def through_by_op(differences: Iterable[Difference]) -> dict[str, list[Difference]]:
-    """The differences of each op, the op with the most first."""
-    grouped: dict[str, list[Difference]] = {}
-    for one in differences:
-        grouped.setdefault(one.found.question.op, []).append(one)
-    return dict(sorted(grouped.items(), key=lambda item: -len(item[1])))
 
 
 def _examples(differences: Iterable[Difference]) -> list[Difference]:
@@ -266,14 +259,14 @@ def _more(one: Difference) -> str:
         return ""
     numbers = f" of {', '.join(map(written, apart.operands))}" if apart.operands else ""
     return (
-        f"{numbers}; {quantity(apart.differing, 'element')} of the result, {far_words(apart.ulps)}"
+        f"{numbers}; {quantity(apart.differing, 'element')} of the result, {_far_words(apart.ulps)}"
     )
 
 
-def far_words(ulps: float) -> str:
+def _far_words(ulps: float) -> str:
     """How far apart the numbers of two results are, in words.
 
-    >>> far_words(0), far_words(1), far_words(2500)
+    >>> _far_words(0), _far_words(1), _far_words(2500)
     ('in the sign of zero', 'by at most 1 ulp', 'by at most 2,500 ulps')
     """
     if not ulps:
@@ -333,10 +326,10 @@ def through_json(found: ThroughComparison) -> dict[str, Any]:
 
 def through_html(found: ThroughComparison) -> str:
     """The comparison as a page: every difference, by kind and op."""
-    parts: list[str] = [paragraph(line) for line in through_sentences(found)[1:]]
-    for kind, differences in by_kind(found.differences).items():
+    parts: list[str] = [paragraph(line) for line in _through_sentences(found)[1:]]
+    for kind, differences in _kinds(found.differences).items():
         parts += [f"<h2>{escape(kind.capitalize())}</h2>", paragraph(f"{KINDS[kind]}.")]
-        for op, some in through_by_op(differences).items():
+        for op, some in _ops(differences, lambda one: one.found.question.op).items():
             heads = ["question", found.framework, found.through, "line"]
             table = Grid(heads, map(_through_row, some)).html()
             parts.append(folded_html(f"{op}: {quantity(len(some), 'answer')}", table))
@@ -434,12 +427,8 @@ _PROGRAM_FORMS = {
 
 def checked_text(found: Checked, paint: Paint = plain) -> str:
     """The versions, how many steps differ on each backend, and each cause with a line to paste."""
-    installed = ", ".join(
-        f"{found.framework if part == 'version' else part} {version}"
-        for part, version in found.versions.items()
-    )
     lines = [
-        f"Installed: {installed}.",
+        _installed(found),
         f"{found.programs:,} programs of {found.dialect.name} from seed {found.seed}.",
         *[_rate(found, backend) for backend in found.backends],
     ]
