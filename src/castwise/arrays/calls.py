@@ -1,4 +1,5 @@
-"""The arguments of a call, positional and by name."""
+"""What an op is called with: tensors, numbers, arrays, lists and options; their common backend and
+dialect; and the question that they ask the engine."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The functions of the standard that move, pick and sort elements, and compute nothing.
+"""How elements are moved, picked, sorted and searched, which computes nothing.
 
-They run the backend's own functions on the arrays, and keep the dtype; indices and counts have the
-dialect's dtype for them. Methods of tensors and the namespace of the standard share them.
+The backend's own functions run on the arrays, and the dtype stays the same; indices and counts have
+the dialect's dtype for them. Methods of tensors and the namespace of the standard share this.
 """
 
 from __future__ import annotations
