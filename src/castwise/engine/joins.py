@@ -1,4 +1,4 @@
-"""The named joins: how the operands' dtypes become one, before the op converts it."""
+"""The named joins: how the operands' dtypes become one, and what Python numbers may become then."""
 
 from __future__ import annotations
 

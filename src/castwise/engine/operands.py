@@ -1,4 +1,4 @@
-"""What Python numbers are to an op: which operands they may be, and which dtype they have."""
+"""What operands count as before they are joined: Python numbers, arrays, NumPy's and weak ones."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand, scalar_text
 
 _UINT64 = dtype("uint64")
+
+# Python numbers: which operands they may be, and which dtype they have.
 
 
 def own_dtype(plan: Plan, operand: Operand) -> DType:

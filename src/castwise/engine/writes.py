@@ -1,4 +1,4 @@
-"""Whether a result may be written in place or into out=, by the dialect's named rule."""
+"""What is written into an array: a result in place or into out=, and what `x[i] = value` takes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from castwise.rules.dialect import Dialect
 from castwise.rules.rule import OUTPUTS, Writes
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, Scalar, scalar_operand
+
+# Whether a result may be written, by the dialect's named rule.
 
 
 def takes_any(plan: Plan) -> bool:
