@@ -140,7 +140,9 @@ class Stored(NamedTuple):
         ]
 
 
-def layer_of(found: Recording, below: Recording, rules: Dialect) -> tuple[Layer, list[LayerCell]]:
+def recorded_layer(
+    found: Recording, below: Recording, rules: Dialect
+) -> tuple[Layer, list[LayerCell]]:
     """The cells in which a recording differs from another, and what it does not have.
 
     An op without any answer is one that it does not have, if it was asked about: the header of a
@@ -239,7 +241,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         others = [read_recording(name, files[name]) for name in names]
         below = read_recording(bottom, path)
         pairs = chained(below, [*others, *stored.between(below, others)])
-        layered = (layer_of(*pair, rules) for pair in pairs if pair[0].name in files)
+        layered = (recorded_layer(*pair, rules) for pair in pairs if pair[0].name in files)
         write_layers(chosen.output, layered)
 
 
@@ -248,7 +250,7 @@ def _of_mode(
 ) -> tuple[Layer, list[LayerCell]]:
     """The layer of a device or a compiler."""
     other = read_recording(below, Path(beside))
-    layer, cells = layer_of(read_recording(name, Path(recorded)), other, dialect_named(below))
+    layer, cells = recorded_layer(read_recording(name, Path(recorded)), other, dialect_named(below))
     return layer._replace(source=source or layer.source), cells
 
 

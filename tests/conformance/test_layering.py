@@ -12,7 +12,7 @@ import pytest
 from castwise.catalog.dialects import dialect_named
 from castwise.conformance.recorder import Cell
 from cell_files import write_cells
-from layers import chained, layer_of, main, read_recording
+from layers import chained, main, read_recording, recorded_layer
 
 
 def written(path: Path, version: str, **answers: str) -> Path:
@@ -83,7 +83,7 @@ def test_versions_of_a_standard_are_in_order_whatever_implements_them(tmp_path: 
         made.append(read_recording(standard, path))
     pairs = list(chained(made[2], made[:2]))
     assert [(a.name, b.name) for a, b in pairs] == [("2024.12", "2025.12"), ("2023.12", "2024.12")]
-    layer, _ = layer_of(*pairs[0], dialect_named("array-api"))
+    layer, _ = recorded_layer(*pairs[0], dialect_named("array-api"))
     assert (layer.recorded, layer.source) == (
         "2024.12",
         "array-api-strict 2.6.1, standard 2024.12",
@@ -109,7 +109,9 @@ def test_where_a_release_gave_no_answer_the_one_below_it_counts(tmp_path: Path) 
             "2.2.0": {"abs": "int8", "sign": "int8", "square": "int16"},
         }.items()
     )
-    layers = [layer_of(*pair, dialect_named("numpy"))[1] for pair in chained(new, [middle, old])]
+    layers = [
+        recorded_layer(*pair, dialect_named("numpy"))[1] for pair in chained(new, [middle, old])
+    ]
     told = [[(cell.op, cell.answer, cell.below) for cell in cells] for cells in layers]
     assert told == [
         [("abs", "int16", "int8")],
@@ -130,7 +132,7 @@ def test_what_a_release_lacks_is_no_difference(tmp_path: Path) -> None:
     below, found = (
         read_recording(name, recording(name, cells)) for name, cells in (("b", every), ("a", old))
     )
-    layer, cells = layer_of(found, below, dialect_named("numpy"))
+    layer, cells = recorded_layer(found, below, dialect_named("numpy"))
     assert (layer.lacks, layer.has, cells) == ("uint16 square", "", [])
 
 
@@ -140,7 +142,7 @@ def test_a_dtype_that_was_not_asked_about_is_not_lacking(tmp_path: Path) -> None
     write_cells(tmp_path / "below", header, every)
     write_cells(tmp_path / "found", {**header, "unasked": "bfloat16"}, every[:1])
     below, found = (read_recording(name, tmp_path / name) for name in ("below", "found"))
-    assert layer_of(found, below, dialect_named("numpy"))[0].lacks == ""
+    assert recorded_layer(found, below, dialect_named("numpy"))[0].lacks == ""
 
 
 def test_an_op_that_was_not_asked_about_is_not_lacking(tmp_path: Path) -> None:
@@ -149,7 +151,7 @@ def test_an_op_that_was_not_asked_about_is_not_lacking(tmp_path: Path) -> None:
     header = {"framework": "numpy", "version": "2.3.0", "ops": "abs sign exp"}
     cells = [Cell(op, "function", ("int8[3]",), "int8") for op in ("abs", "sign")]
     write_cells(tmp_path / "a", header, cells)
-    layer, _ = layer_of(read_recording("a", tmp_path / "a"), below, dialect_named("numpy"))
+    layer, _ = recorded_layer(read_recording("a", tmp_path / "a"), below, dialect_named("numpy"))
     assert (layer.lacks, layer.source) == ("exp", "numpy 2.3.0 (2 ops)")
 
 
@@ -159,7 +161,7 @@ def test_a_dtype_that_a_release_added_is_told(tmp_path: Path) -> None:
     write_cells(tmp_path / "new", header, every)
     write_cells(tmp_path / "old", header, every[:1])
     new, old = (read_recording(name, tmp_path / name) for name in ("new", "old"))
-    layer, cells = layer_of(new, old, dialect_named("numpy"))
+    layer, cells = recorded_layer(new, old, dialect_named("numpy"))
     assert (layer.lacks, layer.has, len(cells)) == ("", "int4", 1)
 
 

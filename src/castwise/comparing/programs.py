@@ -326,7 +326,7 @@ class TensorSpeaker:
     def array(self, held: Held) -> str:
         dtype, values = str(held.dtype), numbers_text(held)
         if dtype.endswith("*"):
-            return f"cw.asarray({self._framework.handed(held)}, {self._home})"
+            return f"cw.asarray({self._framework.weak_array(held)}, {self._home})"
         made = f'cw.asarray({values or "[]"}, dtype="{dtype}", {self._home})'
         return f"cw.array_api.reshape({made}, {held.shape})" if values is None else made
 

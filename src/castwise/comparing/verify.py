@@ -27,8 +27,8 @@ from castwise.conformance.transformations import (
     UnsupportedError,
     ValuesAsked,
     asked_through,
-    imports_of,
     is_result,
+    needed_imports,
     reproduction,
 )
 from castwise.engine.ask import can_cast
@@ -327,7 +327,7 @@ def compare_through(
         count,
         len(asked) - len(possible),
         tuple(different),
-        imports_of(speaker, transformation) if speaker else "",
+        needed_imports(speaker, transformation) if speaker else "",
     )
 
 

@@ -97,10 +97,10 @@ def listed_differences() -> tuple[ListedDifference, ...]:
 
 def listed_at(found: FoundDifference) -> ListedDifference | None:
     """The listed difference that a finding is, if it is one."""
-    return next((listed for listed in listed_differences() if _is_of(listed, found)), None)
+    return next((listed for listed in listed_differences() if _is_listed_as(listed, found)), None)
 
 
-def _is_of(listed: ListedDifference, found: FoundDifference) -> bool:
+def _is_listed_as(listed: ListedDifference, found: FoundDifference) -> bool:
     return (
         all(re.fullmatch(p, text) for p, text in zip(listed[:6], found[:6], strict=True))
         and re.search(listed.error, found.error) is not None

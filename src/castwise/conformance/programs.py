@@ -124,10 +124,10 @@ def reduced(shape: Shape, axis: int | None, *, keeps: bool) -> Shape:
     return (*shape[:place], *([1] if keeps else []), *shape[place + 1 :])
 
 
-def product_of(first: Shape, second: Shape) -> Shape | None:
+def product_shape(first: Shape, second: Shape) -> Shape | None:
     """The shape of `first @ second`, None where there is none.
 
-    >>> product_of((2, 3), (3,))
+    >>> product_shape((2, 3), (3,))
     (2,)
     """
     if not first or not second or first[-1] != second[-2:][0]:
@@ -337,7 +337,7 @@ class Framework(Speaker, Protocol):
     dialect: str
     menu: Menu
 
-    def handed(self, held: Held) -> str:
+    def weak_array(self, held: Held) -> str:
         """An array that castwise reads as a weak one, because it cannot make one itself."""
 
     def versions(self) -> dict[str, str]:
@@ -491,7 +491,7 @@ class _Writer:
         op = self._op_of(_PRODUCTS, "function", "operator")
         first, second = self._name(), self._name()
         shapes = (self._shapes[first], self._shapes[second])
-        shape = product_of(*shapes)
+        shape = product_shape(*shapes)
         is_dot = all(len(s) == 1 for s in shapes)  # frameworks disagree about any other
         if op is not None and shape is not None and (op != "dot" or is_dot):
             self._bind(op, (first, second), shape)
@@ -653,7 +653,7 @@ class RecordedSpeaker:
         """The result itself."""
         return result
 
-    def handed(self, held: Held) -> str:
+    def weak_array(self, held: Held) -> str:
         """The framework's own array."""
         return self.array(held)
 

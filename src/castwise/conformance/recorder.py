@@ -123,7 +123,7 @@ class ValueRecorder(Protocol):
         """The answer an error amounts to, or None where it is not about dtypes or values."""
 
 
-def versions_of(version: str, *packages: str) -> Header:
+def framework_versions(version: str, *packages: str) -> Header:
     """The versions of a framework, of the packages it is used with, and of Python."""
     others = {name: importlib.metadata.version(name) for name in packages}
     return {"version": version, **others, "python": platform.python_version()}
@@ -278,12 +278,12 @@ def refusing(question: Callable[..., bool], yes: Any) -> Callable[..., Any]:
     return call
 
 
-def of_dtypes(function: Callable[..., Any]) -> Callable[..., Any]:
+def dtype_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of dtypes, called with arrays that have them."""
     return lambda *arrays: function(*(array.dtype for array in arrays))
 
 
-def of_sequence(function: Callable[..., Any]) -> Callable[..., Any]:
+def sequence_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of a sequence of arrays, called with the arrays."""
     return lambda *arrays, **named: function(arrays, **named)
 
@@ -340,7 +340,7 @@ def found_functions(
 def called_with_operands(found: Mapping[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
     """The functions as they are called: with the operands, those too that take a sequence."""
     return {
-        op: of_sequence(each.function) if op in JOINS else each.function
+        op: sequence_function(each.function) if op in JOINS else each.function
         for op, each in found.items()
     }
 

@@ -424,7 +424,7 @@ def is_spelled(speaker: Framework, question: GridQuestion) -> bool:
     return question.form != "inplace" or "inplace" in speaker.menu.forms.get(question.op, ())
 
 
-def imports_of(speaker: Framework, transformation: Transformation) -> str:
+def needed_imports(speaker: Framework, transformation: Transformation) -> str:
     """What a program with such lines begins with."""
     return "\n".join(filter(None, ("import operator", speaker.prelude, transformation.imports)))
 

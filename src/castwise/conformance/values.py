@@ -109,18 +109,18 @@ _LIMITS = {
 }
 
 
-def bits_of(dtype: str) -> int:
+def integer_bits(dtype: str) -> int:
     """The width of an integer dtype.
 
-    >>> bits_of("uint16")
+    >>> integer_bits("uint16")
     16
     """
     return int(dtype.removeprefix("u").removeprefix("int"))
 
 
-def limits_of(dtype: str) -> tuple[int, int]:
+def integer_limits(dtype: str) -> tuple[int, int]:
     """The least and the greatest value of an integer dtype."""
-    bits = bits_of(dtype)
+    bits = integer_bits(dtype)
     return (0, 2**bits - 1) if dtype.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
@@ -129,7 +129,7 @@ def edges(dtype: str) -> Values:
     if dtype == "bool":
         return (False, True)
     if dtype in INTEGERS:
-        low, high = limits_of(dtype)
+        low, high = integer_limits(dtype)
         signed = (-1, -7, low, low + 1) if low else ()
         return (0, 1, 2, 3, 10, 100, high, high - 1, *signed)
     if dtype in COMPLEX:
@@ -145,7 +145,7 @@ def ordinary(dtype: str) -> Values:
     if dtype == "bool":
         return (True, False, True, True)
     if dtype in INTEGERS:
-        signed = (-1, -3, -5) if limits_of(dtype)[0] else (9, 7, 6)
+        signed = (-1, -3, -5) if integer_limits(dtype)[0] else (9, 7, 6)
         return (1, 2, 3, 5, 4, 8, 11, *signed)
     if dtype in COMPLEX:
         return _held(dtype, (1.0, 2.5, -0.5 + 0.5j, 1 / 3 + 2j, 0.1 - 1j, 3j, 1.5 - 0.25j, -2.0))
@@ -283,11 +283,11 @@ def _binary(op: str, first: str, second: str) -> Iterator[Operands]:
     """Two arrays: the values that may raise apart from the others."""
     left, right = edges(first), edges(second)
     if op in (*_DIVISIONS, *_POWERS) and second in INTEGERS:
-        low, _ = limits_of(second)
+        low, _ = integer_limits(second)
         tame = tuple(x for x in right if x) if op in _DIVISIONS else tuple(
-            x for x in (0, 1, 2, 3, 5, 10, 63, 64) if x <= limits_of(second)[1]
+            x for x in (0, 1, 2, 3, 5, 10, 63, 64) if x <= integer_limits(second)[1]
         )  # fmt: skip
-        extra = ((limits_of(first)[0], -1),) if low and first in INTEGERS else ()
+        extra = ((integer_limits(first)[0], -1),) if low and first in INTEGERS else ()
         yield _both(first, second, paired(left, tame, *(extra if op in _DIVISIONS else ())))
         wild = (0,) if op in _DIVISIONS else (-1, -2, -3)
         if op in _DIVISIONS or low:
@@ -296,14 +296,14 @@ def _binary(op: str, first: str, second: str) -> Iterator[Operands]:
     if op == "ldexp":
         second = second if second in INTEGERS else "int32"
         far = [x for x in (0, 1, -1, 7, -7, 100, -100, 200, -200, 2000, -2000)
-               if limits_of(second)[0] <= x <= limits_of(second)[1]]  # fmt: skip
+               if integer_limits(second)[0] <= x <= integer_limits(second)[1]]  # fmt: skip
         yield _both(first, second, paired(left, far))
         return
     if op in _SHIFTS and second in INTEGERS:
-        width = bits_of(second)
+        width = integer_bits(second)
         counts = (0, 1, width // 2, width - 1, width, width + 1, 2 * width - 1)
-        signed = (-1, -2, -width) if limits_of(second)[0] else ()
-        fitting = [count for count in (*counts, *signed) if count <= limits_of(second)[1]]
+        signed = (-1, -2, -width) if integer_limits(second)[0] else ()
+        fitting = [count for count in (*counts, *signed) if count <= integer_limits(second)[1]]
         yield _both(first, second, paired(left, fitting))
         return
     yield _both(first, second, paired(left, right))
@@ -379,7 +379,7 @@ def _reduced(dtype: str) -> Iterator[Operands]:
     yield (single(dtype, ordinary(dtype)[0]),)
     if dtype in INTEGERS:
         yield (vector(dtype, edges(dtype)),)
-        yield (vector(dtype, [limits_of(dtype)[1]] * 4 + [1]),)
+        yield (vector(dtype, [integer_limits(dtype)[1]] * 4 + [1]),)
     if dtype in FLOATS:
         finite = edges(dtype)[:-3]
         large = {"float16": 2048.0, "bfloat16": 256.0, "float32": 2.0**24, "float64": 2.0**53}
@@ -406,7 +406,7 @@ def _casts(target: str) -> Iterator[Operands]:
     for dtype in DTYPES:
         around: list[float] = []
         if target in INTEGERS and dtype in FLOATS:
-            low, high = limits_of(target)
+            low, high = integer_limits(target)
             around = [low - 1.0, low - 0.5, high + 0.5, high + 1.0, 2.0 * high + 3, 3e9 + 5]
         known = edges(dtype)
         held = [x for x in around if _is_held(dtype, x)]

@@ -26,8 +26,8 @@ from castwise.conformance.recorder import (
     Header,
     assigned,
     called_with_operands,
+    dtype_function,
     found_functions,
-    of_dtypes,
     refusing,
 )
 from castwise.frameworks.array_api import ARRAY_API
@@ -137,5 +137,5 @@ def _functions() -> dict[str, Callable[..., Any]]:
     import array_api_strict as xp
 
     found = found_functions({"xp": xp, "xp.linalg": xp.linalg}, ARRAY_API.naming.aliases)
-    can_cast = refusing(of_dtypes(xp.can_cast), yes=xp.bool)
+    can_cast = refusing(dtype_function(xp.can_cast), yes=xp.bool)
     return called_with_operands(found) | {"can_cast": can_cast}

@@ -24,10 +24,10 @@ from castwise.conformance.recorder import (
     Header,
     assigned,
     called_with_operands,
+    dtype_function,
     found_functions,
-    of_dtypes,
+    framework_versions,
     refusing,
-    versions_of,
 )
 from castwise.frameworks.numpy import NUMPY
 from castwise.vocab.notation import OUT_OF_RANGE, REFUSED, given_by_name
@@ -60,7 +60,7 @@ class CupyRecorder:
         )
 
     def versions(self) -> Header:
-        return versions_of(self._cupy.__version__, "numpy")
+        return framework_versions(self._cupy.__version__, "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -110,6 +110,6 @@ def _functions(cupy: Any) -> dict[str, Callable[..., Any]]:
     found = found_functions({"cupy": cupy, "cupy.linalg": cupy.linalg}, NUMPY.naming.aliases)
     functions = called_with_operands(found)
     functions["count_nonzero"] = partial(cupy.count_nonzero, axis=-1)
-    functions["promote_types"] = of_dtypes(cupy.promote_types)
-    functions["can_cast"] = refusing(of_dtypes(cupy.can_cast), yes=cupy.dtype(bool))
+    functions["promote_types"] = dtype_function(cupy.promote_types)
+    functions["can_cast"] = refusing(dtype_function(cupy.can_cast), yes=cupy.dtype(bool))
     return functions

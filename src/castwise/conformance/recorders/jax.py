@@ -43,7 +43,7 @@ from castwise.conformance.recorder import (
     assigned,
     called_with_operands,
     found_functions,
-    versions_of,
+    framework_versions,
 )
 from castwise.conformance.transformations import Function, Spread, Transformation, has_no_arrays
 from castwise.conformance.values import DTYPES as VALUE_DTYPES
@@ -163,7 +163,7 @@ class JaxRecorder:
         return self._mode in _X64
 
     def versions(self) -> Header:
-        return versions_of(self._jax.__version__, "numpy", "ml_dtypes")
+        return framework_versions(self._jax.__version__, "numpy", "ml_dtypes")
 
     @contextmanager
     def session(self) -> Iterator[None]:

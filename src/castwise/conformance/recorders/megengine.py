@@ -32,8 +32,8 @@ from castwise.conformance.recorder import (
     assigned,
     called_with_operands,
     found_functions,
-    of_sequence,
-    versions_of,
+    framework_versions,
+    sequence_function,
 )
 from castwise.frameworks.megengine import MEGENGINE
 from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
@@ -95,7 +95,7 @@ class MegengineRecorder:
         )
 
     def versions(self) -> Header:
-        return versions_of(str(self._megengine.__version__), "numpy")
+        return framework_versions(str(self._megengine.__version__), "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -147,7 +147,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
     functions = called_with_operands(found)
     functions["reciprocal"] = partial(operator.truediv, 1)  # it has no other
     functions |= {op: partial(functions[op], axis=-1) for op in _NEED_AXIS if op in functions}
-    functions["result_type"] = of_sequence(core2.dtype_promotion)
+    functions["result_type"] = sequence_function(core2.dtype_promotion)
     return functions
 
 

@@ -31,10 +31,10 @@ from castwise.conformance.recorder import (
     RefusalError,
     assigned,
     called_with_operands,
+    dtype_function,
     found_functions,
-    of_dtypes,
+    framework_versions,
     refusing,
-    versions_of,
 )
 from castwise.frameworks.mindspore import MINDSPORE
 from castwise.vocab.notation import OUT_OF_RANGE, REFUSED
@@ -160,7 +160,7 @@ class MindSporeRecorder:
         self.scope = _scope(self._functions)
 
     def versions(self) -> Header:
-        return versions_of(self._mindspore.__version__, "numpy")
+        return framework_versions(self._mindspore.__version__, "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -250,7 +250,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
     functions["dot"] = mindspore.numpy.dot  # that of ops takes no vectors
     functions["allclose"] = refusing(mint.allclose, yes=mindspore.bool_)
     functions["result_type"] = mindspore.numpy.result_type
-    functions["promote_types"] = of_dtypes(mindspore.numpy.promote_types)
+    functions["promote_types"] = dtype_function(mindspore.numpy.promote_types)
     return functions
 
 

@@ -41,8 +41,8 @@ from castwise.conformance.recorder import (
     assigned,
     called_with_operands,
     found_functions,
+    framework_versions,
     refusing,
-    versions_of,
 )
 from castwise.conformance.values import Held, numpy_held
 from castwise.frameworks.mlx import MLX
@@ -95,7 +95,7 @@ class MlxRecorder:
         )
 
     def versions(self) -> Header:
-        return versions_of(self._mx.__version__, "numpy")
+        return framework_versions(self._mx.__version__, "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:

@@ -47,10 +47,10 @@ from castwise.conformance.recorder import (
     Header,
     assigned,
     called_with_operands,
+    dtype_function,
     found_functions,
-    of_dtypes,
+    framework_versions,
     refusing,
-    versions_of,
 )
 from castwise.conformance.transformations import Function, Spread, Transformation, UnsupportedError
 from castwise.conformance.values import Held, numpy_array, numpy_held
@@ -103,8 +103,8 @@ class NumpyRecorder:
 
     def versions(self) -> Header:
         if self._has_guest:
-            return versions_of(self._np.__version__, "ml_dtypes")
-        return {**versions_of(self._np.__version__), "unasked": "bfloat16"}
+            return framework_versions(self._np.__version__, "ml_dtypes")
+        return {**framework_versions(self._np.__version__), "unasked": "bfloat16"}
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -201,8 +201,8 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     functions["count_nonzero"] = partial(np.count_nonzero, axis=-1)
     functions["einsum"] = lambda *a, **named: np.einsum(product_equation(a), *a, **named)
     functions["pad"] = partial(np.pad, pad_width=1)
-    functions["promote_types"] = of_dtypes(np.promote_types)
-    functions["can_cast"] = refusing(of_dtypes(np.can_cast), yes=np.dtype(bool))
+    functions["promote_types"] = dtype_function(np.promote_types)
+    functions["can_cast"] = refusing(dtype_function(np.can_cast), yes=np.dtype(bool))
     functions["allclose"] = lambda *arrays: _of_numpy(np.allclose(*arrays))
     return functions
 

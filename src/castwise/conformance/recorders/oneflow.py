@@ -35,8 +35,8 @@ from castwise.conformance.recorder import (
     assigned,
     called_with_operands,
     found_functions,
+    framework_versions,
     refusing,
-    versions_of,
 )
 from castwise.frameworks.oneflow import ONEFLOW
 from castwise.vocab.notation import OUT_OF_RANGE, REFUSED
@@ -121,7 +121,7 @@ class OneflowRecorder:
         )
 
     def versions(self) -> Header:
-        return versions_of(str(self._oneflow.__version__), "numpy")
+        return framework_versions(str(self._oneflow.__version__), "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:

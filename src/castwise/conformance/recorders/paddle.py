@@ -42,7 +42,7 @@ from castwise.conformance.recorder import (
     assigned,
     called_with_operands,
     found_functions,
-    versions_of,
+    framework_versions,
 )
 from castwise.conformance.values import Held, numpy_held
 from castwise.frameworks.paddle import PADDLE
@@ -151,7 +151,7 @@ class PaddleRecorder:
         )
 
     def versions(self) -> Header:
-        return versions_of(self._paddle.__version__, "numpy")
+        return framework_versions(self._paddle.__version__, "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:

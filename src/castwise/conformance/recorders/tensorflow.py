@@ -40,8 +40,8 @@ from castwise.conformance.recorder import (
     assigned,
     called_with_operands,
     found_functions,
-    of_sequence,
-    versions_of,
+    framework_versions,
+    sequence_function,
 )
 from castwise.conformance.transformations import Function, Transformation
 from castwise.conformance.values import Held, numpy_held
@@ -123,7 +123,7 @@ class TensorflowRecorder:
         )
 
     def versions(self) -> Header:
-        return versions_of(self._tf.__version__, "numpy", "ml_dtypes")
+        return framework_versions(self._tf.__version__, "numpy", "ml_dtypes")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -223,7 +223,7 @@ def _found(tf: Any) -> dict[str, FoundFunction]:
 
 
 def _functions(tf: Any, found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]:
-    concat = of_sequence(partial(tf.concat, axis=0))
+    concat = sequence_function(partial(tf.concat, axis=0))
     layers = {
         "pad": partial(tf.pad, paddings=[[1, 1]]),
         "one_hot": partial(tf.one_hot, depth=3),

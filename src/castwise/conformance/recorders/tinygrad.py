@@ -42,9 +42,9 @@ from castwise.conformance.recorder import (
     Header,
     NoKernelError,
     assigned,
+    dtype_function,
     found_functions,
-    of_dtypes,
-    versions_of,
+    framework_versions,
 )
 from castwise.conformance.values import Held, numpy_held
 from castwise.frameworks.tinygrad import TINYGRAD
@@ -116,7 +116,7 @@ class TinygradRecorder:
         )
 
     def versions(self) -> Header:
-        return versions_of(importlib.metadata.version("tinygrad"), "numpy")
+        return framework_versions(importlib.metadata.version("tinygrad"), "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -237,7 +237,7 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     functions["one_hot"] = partial(Tensor.one_hot, num_classes=3)
     functions["topk"] = lambda tensor: tensor.topk(1)[0]
     functions["stack"] = _stacked
-    functions["promote_types"] = of_dtypes(least_upper_dtype)
+    functions["promote_types"] = dtype_function(least_upper_dtype)
     functions["result_type"] = _result_type
     return functions
 
@@ -307,7 +307,7 @@ class TinygradSpeaker(RecordedSpeaker):
         made = f"Tensor({values if held.shape else f'[{values}]'}, dtype=dtypes.{dtype})"
         return made if held.shape else f"{made}.reshape(())"
 
-    def handed(self, held: Held) -> str:
+    def weak_array(self, held: Held) -> str:
         dtype = str(held.dtype).rstrip("*")
         return f'np.array({list(held.values)}, "{dtype}").reshape({held.shape}).view(Weak)'
 

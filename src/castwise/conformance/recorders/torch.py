@@ -58,10 +58,10 @@ from castwise.conformance.recorder import (
     RefusalError,
     assigned,
     called_with_operands,
+    dtype_function,
     found_functions,
-    of_dtypes,
+    framework_versions,
     refusing,
-    versions_of,
 )
 from castwise.conformance.transformations import (
     Function,
@@ -199,7 +199,7 @@ class TorchRecorder:
         self.scope = self._full_scope() if mode in ("", "cuda") else self._mode_scope(mode)
 
     def versions(self) -> Header:
-        return versions_of(str(self._torch.__version__).partition("+")[0], "numpy")
+        return framework_versions(str(self._torch.__version__).partition("+")[0], "numpy")
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -374,8 +374,8 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     functions |= {op: partial(functions[op], dim=-1) for op in NEED_AXIS if op in functions}
     functions["threshold"] = partial(functions["threshold"], threshold=1, value=1)
     functions |= _layers(functions)
-    functions["promote_types"] = of_dtypes(torch.promote_types)
-    functions["can_cast"] = refusing(of_dtypes(torch.can_cast), yes=torch.bool)
+    functions["promote_types"] = dtype_function(torch.promote_types)
+    functions["can_cast"] = refusing(dtype_function(torch.can_cast), yes=torch.bool)
     functions["allclose"] = refusing(torch.allclose, yes=torch.bool)
     return functions
 
