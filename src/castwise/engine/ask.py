@@ -63,12 +63,12 @@ def dialect_chosen(
     if chosen is not None:
         return Chosen(chosen)
     operands = list(operands)
-    found = {own.name: Chosen(own) for operand in operands if (own := _of_tensor(operand))}
+    found = {own.name: Chosen(own) for operand in operands if (own := _tensor_dialect(operand))}
     others = [function_of, *map(live_framework, operands)]
     has_rules = found or any(other not in (None, GUEST) for other in others)
     for framework in dict.fromkeys(filter(None, others)):
         if framework != GUEST or framework == function_of or not has_rules:
-            of_framework = _of_framework(framework, any(map(is_on_gpu, operands)))
+            of_framework = _framework_dialect(framework, any(map(is_on_gpu, operands)))
             found.setdefault(of_framework.dialect.name, of_framework)
     if len(found) > 1:
         one, other = list(found)[:2]
@@ -85,14 +85,14 @@ def array_dialect(thing: Any) -> Dialect | None:
     return loaded_dialect(framework, is_on_gpu=is_on_gpu(thing)).dialect if framework else None
 
 
-def _of_tensor(operand: Any) -> Dialect | None:
+def _tensor_dialect(operand: Any) -> Dialect | None:
     """The dialect that a tensor of castwise's own carries."""
     is_own = type(operand).__module__.partition(".")[0] == __name__.partition(".")[0]
     found = getattr(operand, "dialect", None) if is_own else None
     return found if isinstance(found, Dialect) else None
 
 
-def _of_framework(framework: str, on_gpu: bool) -> Chosen:
+def _framework_dialect(framework: str, on_gpu: bool) -> Chosen:
     found, note = loaded_dialect(framework, is_on_gpu=on_gpu)
     version = loaded_version(framework)
     if note:
@@ -114,7 +114,7 @@ _OPERATORS = {
     "neg": "-", "pos": "+", "invert": "~", "inv": "~",
 }  # fmt: skip
 _UNARY = ("neg", "pos", "invert", "inv")
-_OF_PYTHON = ("_operator", "operator", "builtins")
+_PYTHON_MODULES = ("_operator", "operator", "builtins")
 # Everyday words that are no framework's name of an op.
 _EVERYDAY = {
     "plus": "add", "minus": "sub", "times": "mul", "modulo": "remainder", "average": "mean",
@@ -141,14 +141,14 @@ def asked_op(name: Any, operands: int | None = None) -> AskedOp:
     Raises UsageError for an object that is no function of a known framework.
     """
     if not isinstance(name, str):
-        return _of_function(name, operands)
+        return _function_op(name, operands)
     if name.endswith("_") and not name.startswith("__") and not known_op(name):
         return AskedOp(name.removesuffix("_"), None, True)
     if name.endswith("="):
         symbol = name.removesuffix("=")
         if symbol in _WRITTEN and name not in _WRITTEN:
             return AskedOp(op_of_symbol(symbol, 2).name, "augmented")
-    return _of_symbol(name, operands) if name in _WRITTEN else AskedOp(name)
+    return _symbol_op(name, operands) if name in _WRITTEN else AskedOp(name)
 
 
 def find_op(name: Any, dialect: Dialect) -> Op:
@@ -166,10 +166,10 @@ def find_op(name: Any, dialect: Dialect) -> Op:
     if row:
         return row
     if name in _WRITTEN:
-        name = _of_symbol(name, None).name
+        name = _symbol_op(name, None).name
     prefix, _, tail = name.rpartition(".")
     is_own = not prefix or prefix in dialect.naming.prefixes.split()
-    owner = dialect if is_own else _dialect_of_prefix(prefix)
+    owner = dialect if is_own else _prefix_dialect(prefix)
     alias = _aliases(owner).get(tail) if owner else None
     wanted = alias or (tail if owner or is_prefix(prefix) else name)
     row = known_op(wanted)
@@ -182,28 +182,28 @@ def function_framework(name: Any) -> str | None:
     """The framework that a function is from; None for a name, a symbol or a function of Python."""
     if isinstance(name, str):
         return None
-    owner = _dialect_of_root(_module_of(name).partition(".")[0])
+    owner = _package_dialect(_module_name(name).partition(".")[0])
     return owner.framework if owner else None
 
 
-def _of_symbol(symbol: str, operands: int | None) -> AskedOp:
+def _symbol_op(symbol: str, operands: int | None) -> AskedOp:
     """The op of a symbol; that of two operands where their number is not known."""
     if operands is None:
         operands = 2 if (symbol, 2) in SYMBOLS else 1
     return AskedOp(op_of_symbol(symbol, operands).name, "operator")
 
 
-def _of_function(thing: Any, operands: int | None) -> AskedOp:
+def _function_op(thing: Any, operands: int | None) -> AskedOp:
     """What a function says, by its name and the module it is from."""
-    module = _module_of(thing)
+    module = _module_name(thing)
     word = getattr(thing, "__name__", None)
     if isinstance(word, str) and callable(thing):
         is_special = word.startswith("__") and word.endswith("__")
-        if is_special or module in _OF_PYTHON:
-            found = _of_python(word.strip("_"), operands)
+        if is_special or module in _PYTHON_MODULES:
+            found = _python_op(word.strip("_"), operands)
             if found:
                 return found
-        owner = _dialect_of_root(module.partition(".")[0])
+        owner = _package_dialect(module.partition(".")[0])
         # aten's add.Tensor is an overload of add, and linalg_norm of the module linalg is norm.
         room = module.rpartition(".")[2].strip("_")
         tail = word.partition(".")[0].removeprefix(f"{room}_")
@@ -218,18 +218,18 @@ def _of_function(thing: Any, operands: int | None) -> AskedOp:
     )
 
 
-def _of_python(word: str, operands: int | None) -> AskedOp | None:
+def _python_op(word: str, operands: int | None) -> AskedOp | None:
     """What a function of Python's own operators says: add, iadd, and_."""
     if word == "abs":
         return AskedOp("abs", "function")
     if word in _OPERATORS:
         is_unary = word in _UNARY
-        return _of_symbol(_OPERATORS[word], 1 if is_unary else 2)
+        return _symbol_op(_OPERATORS[word], 1 if is_unary else 2)
     symbol = _OPERATORS.get(word[1:]) if word.startswith("i") else None
     return AskedOp(op_of_symbol(symbol, 2).name, "augmented") if symbol else None
 
 
-def _module_of(thing: Any) -> str:
+def _module_name(thing: Any) -> str:
     """The module a function is from; a method's is that of its class."""
     places = (thing, getattr(thing, "__objclass__", None), type(thing))
     found = [getattr(place, "__module__", None) for place in places]
@@ -239,7 +239,7 @@ def _module_of(thing: Any) -> str:
 def _shown(thing: Any) -> str:
     word = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
     if isinstance(word, str):
-        return f"{_module_of(thing)}.{word}"[:80]
+        return f"{_module_name(thing)}.{word}"[:80]
     return f"a {type(thing).__name__}"
 
 
@@ -255,7 +255,7 @@ def _hint(name: str, dialect: Dialect) -> str:
 
 
 @functools.lru_cache(maxsize=256)
-def _dialect_of_prefix(prefix: str) -> Dialect | None:
+def _prefix_dialect(prefix: str) -> Dialect | None:
     """The dialect whose framework has a prefix, such as np or torch.nn.functional."""
     return next(
         (d for d in map(dialect_named, dialects()) if prefix in d.naming.prefixes.split()), None
@@ -263,7 +263,7 @@ def _dialect_of_prefix(prefix: str) -> Dialect | None:
 
 
 @functools.lru_cache(maxsize=256)
-def _dialect_of_root(root: str) -> Dialect | None:
+def _package_dialect(root: str) -> Dialect | None:
     """The dialect whose framework has the package of this name."""
     return next(
         (

@@ -267,12 +267,12 @@ class _Asking:
             return self._result(*self._question(given))
         operands = tuple(map(self._operand, given.operands))
         if all(operand.is_scalar for operand in operands):
-            return self._of_python(given.symbol, operands)
+            return self._python_number(given.symbol, operands)
         dialect = to_dialect(DEFAULT) if _is_numpy_alone(operands) else self._dialect
         row = op_of_symbol(given.symbol, len(operands))
         return self._result(Question(row, operands, dialect, "operator"), {})
 
-    def _of_python(self, symbol: str, operands: tuple[Operand, ...]) -> Operand:
+    def _python_number(self, symbol: str, operands: tuple[Operand, ...]) -> Operand:
         numbers = tuple([o.value for o in operands if o.value is not None])
         found = scalar_operand(computed(symbol, numbers))
         self.parts.append(Part(numbers_text(symbol, numbers), None, found))

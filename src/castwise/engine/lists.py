@@ -182,8 +182,8 @@ def _listed_dtype(plan: Plan, operand: Operand) -> DType:
     else:  # it becomes an array before the op sees it, so the op's own dtypes do not matter
         plan = replace(plan, python={k: dtype(name) for k, name in plan.dialect.python.items()})
         if operand.kind == "int" and must_fit_default_int(plan):
-            _check_ints_of_list(plan, operand)
-    items = [item for item in _of_each_class(operand) if item.kind == operand.kind]
+            _check_listed_ints(plan, operand)
+    items = [item for item in _distinct_numbers(operand) if item.kind == operand.kind]
     found = list(dict.fromkeys([own_dtype(plan, item) for item in items]))
     if not found:  # an empty list
         return plan.python[operand.kind]
@@ -193,9 +193,9 @@ def _listed_dtype(plan: Plan, operand: Operand) -> DType:
 def _check_numbers(plan: Plan, operand: Operand) -> None:
     """Raises Refusal for a list with a number that cannot be read, or with bools among others."""
     if plan.numbers.lists == "as weak numbers":
-        _check_ints_of_list(plan, operand)
+        _check_listed_ints(plan, operand)
         return
-    items = _of_each_class(operand)
+    items = _distinct_numbers(operand)
     kinds = {item.kind for item in items}
     if "bool" in kinds and len(kinds) > 1:
         raise Refusal(
@@ -205,10 +205,10 @@ def _check_numbers(plan: Plan, operand: Operand) -> None:
         made_array(plan, item)  # raises where its dtype does not hold it
 
 
-def _check_ints_of_list(plan: Plan, operand: Operand) -> None:
+def _check_listed_ints(plan: Plan, operand: Operand) -> None:
     """Raises Refusal for a list with an int that the dtype of Python's ints does not hold."""
     own = plan.python["int"]
-    for item in _of_each_class(operand):
+    for item in _distinct_numbers(operand):
         if item.kind == "int" and not is_in_range(own, item):
             raise conversion_out_of_range(item, own)
 
@@ -228,14 +228,14 @@ def _as_numbers(plan: Plan, question: Question, decide: Decide, note: Note) -> D
         for item in _converted_one_by_one(plan, operand):
             others = (*strongest[:place], item, *strongest[place + 1 :])
             found = decide(replace(question, operands=others), None)
-            casts[place] = _of_both(casts[place], found.casts[place])
+            casts[place] = _merged_cast(casts[place], found.casts[place])
     return replace(main, casts=tuple(casts))
 
 
 def _converted_one_by_one(plan: Plan, operand: Operand) -> list[Operand]:
     """The numbers of a list that are converted one by one: all, except bools in a weak array of a
     higher kind."""
-    items = _of_each_class(operand)
+    items = _distinct_numbers(operand)
     if plan.numbers.lists == "as numbers" or operand.kind == "bool":
         return items
     _check_numbers(plan, operand)
@@ -246,18 +246,18 @@ def _strongest(operand: Operand, target: DType) -> Operand:
     """The number of a list that decides: one of the highest kind."""
     if operand.role is not Role.LIST:
         return operand
-    items = _of_each_class(operand)
+    items = _distinct_numbers(operand)
     if not items:
         return array_operand(target, operand.shape)
     return max(items, key=lambda item: KINDS.index(item.kind))
 
 
-def _of_each_class(operand: Operand) -> list[Operand]:
+def _distinct_numbers(operand: Operand) -> list[Operand]:
     """The numbers of a list, one of each class that no rule tells apart."""
     return [scalar_operand(item) for item in {value_class(i): i for i in operand.items}.values()]
 
 
-def _of_both(first: Cast | None, second: Cast | None) -> Cast | None:
+def _merged_cast(first: Cast | None, second: Cast | None) -> Cast | None:
     """One cast with the hazards of two."""
     if first is None or second is None:
         return first or second

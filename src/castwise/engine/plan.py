@@ -237,7 +237,7 @@ def dialect_reach(dialect: Dialect) -> Reach:
 @functools.lru_cache(maxsize=16384)
 def op_plan(row: Op, dialect: Dialect, form: str) -> Plan:
     """The plan of an op in a dialect; the same object for the same question."""
-    rule = _rule_of_row(row, dialect, form)
+    rule = _row_rule(row, dialect, form)
     edges = rule.joins.reaches
     reach = dialect_reach(dialect if edges is None else replace(dialect, reaches=edges))
     meant = _meanings(rule, dialect)
@@ -263,7 +263,7 @@ def op_plan(row: Op, dialect: Dialect, form: str) -> Plan:
     )
 
 
-def _rule_of_row(row: Op, dialect: Dialect, form: str) -> Rule:
+def _row_rule(row: Op, dialect: Dialect, form: str) -> Rule:
     """The rule of an op, in which what the dialect leaves out is as the op's row has it."""
     switches = row.switches
     of_row = Rule(

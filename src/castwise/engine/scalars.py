@@ -178,20 +178,20 @@ def _kinds_first(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[
             scalars.append(operand)
         else:
             groups[_tier(operand)].append(own_dtype(plan, operand))
-    common = _of_highest_kind(plan, groups)
+    common = _highest_kind_dtype(plan, groups)
     for scalar in scalars:
         if common is None or KINDS.index(scalar.kind) > common.rank:
             groups[1].append(own_dtype(plan, scalar))
         elif note:
             note(f"{scalar} is weak: it takes the arrays' {common}.")
-    common = _of_highest_kind(plan, groups)
+    common = _highest_kind_dtype(plan, groups)
     assert common is not None
     if note:
         _note_tiers(groups, tuple(_joined_tiers(plan, groups)), common, note)
     return [plan.reach.masks[common]] * len(operands)
 
 
-def _of_highest_kind(plan: Plan, groups: tuple[list[DType], ...]) -> DType | None:
+def _highest_kind_dtype(plan: Plan, groups: tuple[list[DType], ...]) -> DType | None:
     """The dtype of the highest kind among the tiers', the highest tier's where several are."""
     found = [dtype for dtype in _joined_tiers(plan, groups) if dtype]
     return max(found, key=lambda d: d.rank) if found else None
@@ -641,7 +641,7 @@ def _by_value(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int
         if operand.role is Role.ARRAY or is_left:
             masks.append(plan.reach.masks[found])
         else:
-            masks.append(_of_value(plan, operand, found, has_signed, note))
+            masks.append(_value_mask(plan, operand, found, has_signed, note))
     return masks
 
 
@@ -663,7 +663,7 @@ def _looks_at_values(operands: tuple[Operand, ...], dtypes: list[DType], note: N
     return False
 
 
-def _of_value(plan: Plan, operand: Operand, found: DType, has_signed: bool, note: Note) -> int:
+def _value_mask(plan: Plan, operand: Operand, found: DType, has_signed: bool, note: Note) -> int:
     """The mask of what a value needs."""
     value = 1 if operand.value is None else operand.value
     smallest, signed = smallest_dtype(found, value)

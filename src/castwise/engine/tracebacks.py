@@ -211,7 +211,7 @@ def _call_in(frames: list[Frame], data: Data, wanted: list[str], framework: str)
     outside = [i for i, frame in enumerate(frames) if _file_framework(frame.file, data) is None]
     start = outside[-1] if outside else 0
     for frame in frames[start:]:
-        calls = _calls_of(frame, data, framework, has_marks)
+        calls = _line_calls(frame, data, framework, has_marks)
         if frame is frames[-1]:  # a function written in Python would have a frame of its own
             calls = [call for call in calls if call.op]
         fitting = [call for call in calls if not wanted or call.op in wanted]
@@ -227,7 +227,7 @@ def _file_framework(file: str, data: Data) -> str | None:
     return data["packages"].get(found[1]) if found else None
 
 
-def _calls_of(frame: Frame, data: Data, framework: str, has_marks: bool) -> list[Call]:
+def _line_calls(frame: Frame, data: Data, framework: str, has_marks: bool) -> list[Call]:
     """The ops and other calls of a line of code; the failed one alone, where it is marked."""
     marked = _marked_operator(frame, data)
     if marked:
