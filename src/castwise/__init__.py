@@ -150,13 +150,13 @@ def _loaded(place: str) -> Any:
 
 def _report_text(result: object) -> str:
     """A result as the command line prints it."""
-    text: str = _loaded("report.showing.text_of")(result)
+    text: str = _loaded("report.showing.report_text")(result)
     return text
 
 
 def _report_html(result: object) -> str:
     """A result as a notebook shows it, with everything that it needs inside."""
-    html: str = _loaded("report.showing.html_of")(result)
+    html: str = _loaded("report.showing.report_html")(result)
     return html
 
 

@@ -156,7 +156,7 @@ class Reason(NamedTuple):
     refused_by: str = ""  # the dialect that refuses such mixes, some of them or all
 
 
-def reason_of(difference: PairDifference, first: Answers, second: Answers) -> Reason:
+def _reason(difference: PairDifference, first: Answers, second: Answers) -> Reason:
     """Why the two answers differ."""
     pair = _bare(difference, first, second)
     _, a, b = difference
@@ -178,7 +178,7 @@ def reason_of(difference: PairDifference, first: Answers, second: Answers) -> Re
     treatments = [
         treatment(pair.operands, made, _written_into(pair)) for made in (a.result, b.result)
     ]
-    return Reason(_section(pair), mix_of(pair), *treatments)
+    return Reason(_section(pair), _mix_words(pair), *treatments)
 
 
 def _refusal(
@@ -192,7 +192,7 @@ def _refusal(
     if refusal.is_by_value:
         return Reason(section, f"{who} refuses the value of a scalar")
     if pair.is_augmented and refusing[pair._replace(is_augmented=False)].result:
-        return Reason(section, f"{who} does not write the result into x, {mix_of(pair)}")
+        return Reason(section, f"{who} does not write the result into x, {_mix_words(pair)}")
     for operand in pair.operands:
         if operand.is_scalar and operand.kind not in refusing.dialect.python:
             return Reason(section, f"{who} has no {operand.kind} numbers")
@@ -201,7 +201,7 @@ def _refusal(
             return Reason(section, f"{who} takes no Python {operand.kind}")
         if refusing[Pair(pair.op, array, array)].result is None:
             return Reason(section, f"{who} has no such op for {operand.kind}")
-    return Reason(section, mix_of(pair), refused_by=who)
+    return Reason(section, _mix_words(pair), refused_by=who)
 
 
 def _array_like(operand: Operand, dialect: Dialect) -> Operand | None:
@@ -268,7 +268,7 @@ def _section(pair: Pair) -> str:
     return "0-d arrays" if Role.ZERO_D in roles else "Arrays"
 
 
-def mix_of(pair: Pair) -> str:
+def _mix_words(pair: Pair) -> str:
     """The kinds and roles of a pair, such as "int with float arrays"."""
     # The first of an assignment is the one assigned to.
     return mix_text([pair.left, pair.right] if pair.is_augmented else pair.operands)
@@ -383,7 +383,7 @@ def _compared(
         found = PairDifference(pair, answers[0][pair], answers[1][pair])
         phrases.note(found)
         if found.first.text != found.second.text:
-            grouped.setdefault(reason_of(found, *answers), []).append(found)
+            grouped.setdefault(_reason(found, *answers), []).append(found)
     groups = [
         Group(w.section, phrases.text(w, found), tuple(found)) for w, found in grouped.items()
     ]
@@ -419,7 +419,7 @@ class _ReasonTexts:
         """Records a question, whether the answers agree or not."""
         if asked.pair.left.dtype is asked.pair.right.dtype:
             return  # no mix
-        mix = mix_of(asked.pair)
+        mix = _mix_words(asked.pair)
         for name, answer in zip(self._names, (asked.first, asked.second), strict=True):
             if answer.result:
                 self._answered.add((name, asked.pair.op, mix))

@@ -315,7 +315,7 @@ def compare_through(
     with closing(asked_through(recorder, transformation, possible, on_question)) as answers:
         for found in answers:
             count += 1
-            kind = kind_of(found)
+            kind = difference_kind(found)
             if kind:
                 line = _line(speaker, transformation, found)
                 different.append(Difference(found, kind, line))
@@ -331,13 +331,15 @@ def compare_through(
     )
 
 
-def kind_of(found: Through) -> str:
+def difference_kind(found: Through) -> str:
     """What differs; nothing where neither gives a result, whatever the reasons.
 
     >>> from castwise.conformance.questions import GridQuestion
     >>> question = GridQuestion("add", "operator", ("int32[3]", "1.5"))
-    >>> kind_of(Through(question, "float32", "float64")), kind_of(Through(question, "!", "fails"))
-    ('another dtype', '')
+    >>> difference_kind(Through(question, "float32", "float64"))
+    'another dtype'
+    >>> difference_kind(Through(question, "!", "fails"))
+    ''
     """
     plain, answer = found.plain, found.answer
     if found.dtypes:

@@ -1,1 +1,1 @@
-"""How results look: one folder per report, as text, JSON, pages and pictures."""
+"""How results look: one file per report, as text, JSON, pages and pictures."""

@@ -173,7 +173,7 @@ def explanation_text(explanation: Explanation, paint: Paint = plain, width: int 
         if taken.is_nested:
             lines += ["", part_head(number, part, taken.dialect)]
         lines += ["", *_numbered(part_steps(part), paint, width)]
-    hazards = hazards_of(taken)
+    hazards = _all_hazards(taken)
     if hazards and isinstance(explanation.outcome, Decision):
         longest = max(map(len, hazards))
         lines += ["", "What the casts may cost:"]
@@ -193,7 +193,7 @@ def _numbered(steps: list[str], paint: Paint, width: int) -> list[str]:
     return lines
 
 
-def hazards_of(taken: Taken) -> list[str]:
+def _all_hazards(taken: Taken) -> list[str]:
     """The hazards of all parts, each once."""
     outcomes = [outcome_of(part.question) for part in taken.parts if part.question]
     found = {h for outcome in outcomes if isinstance(outcome, Decision) for h in outcome.hazards}
@@ -561,7 +561,7 @@ def explained_card(text: Explained) -> str:
 def _card(found: Explanation) -> str:
     costs = [
         f"<p>{hazards_html([hazard])} {escape(HAZARDS[hazard])}</p>"
-        for hazard in hazards_of(found.taken)
+        for hazard in _all_hazards(found.taken)
         if isinstance(found.outcome, Decision)
     ]
     return card(_head(found), *(_steps(found.taken) if found.has_steps else ()), *costs)

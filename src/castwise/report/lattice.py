@@ -55,7 +55,7 @@ class Layout:
     middles: dict[Spot, float]  # the x of each spot's middle
 
 
-def layout_of(lattice: Lattice, widths: dict[tuple[DType, ...], float], lane: float) -> Layout:
+def _layout(lattice: Lattice, widths: dict[tuple[DType, ...], float], lane: float) -> Layout:
     """The layout of a lattice, given the width of each group of twins and of a lane."""
     levels = _levels(lattice)
     boxes = [Spot(levels[group], group) for group in lattice.twins]
@@ -259,7 +259,7 @@ _ARROW = "#52525b"
 
 def lattice_svg(lattice: Lattice) -> str:
     """The lattice as an SVG picture, with its title and a legend."""
-    layout = layout_of(lattice, {g: _width(g) + _BETWEEN for g in lattice.twins}, _LANE)
+    layout = _layout(lattice, {g: _width(g) + _BETWEEN for g in lattice.twins}, _LANE)
     frame = _frame(layout)
     notes, bottom = _notes(lattice, frame.bottom, frame.width - 2 * _MARGIN)
     parts = [

@@ -38,12 +38,12 @@ _CARDS = {
 }
 
 
-def text_of(result: object) -> str:
+def report_text(result: object) -> str:
     """A result as the command line prints it."""
     return _written(_TEXTS, result)
 
 
-def html_of(result: object) -> str:
+def report_html(result: object) -> str:
     """A result as a notebook shows it."""
     return _written(_CARDS, result)
 
