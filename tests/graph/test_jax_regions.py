@@ -19,7 +19,7 @@ from elementwise_programs import (
 
 import castwise as cw
 import cells
-from castwise.graph import plan
+from castwise.graph import run
 from castwise.graph.nodes import FEWEST, Region, in_stages, is_taken
 
 jax = pytest.importorskip("jax")
@@ -41,7 +41,7 @@ def node_by_node(graph: Any, *arrays: Any) -> Any:
     """The results without regions."""
     graph.plans.clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "in_stages", lambda program, *others, **options: program.nodes)
+        patch.setattr(run, "in_stages", lambda program, *others, **options: program.nodes)
         found = graph(*arrays)
     graph.plans.clear()
     return found

@@ -12,7 +12,7 @@ import pytest
 
 import castwise as cw
 from castwise.arrays.backend import backend_named
-from castwise.graph import plan
+from castwise.graph import run
 
 SIZE = 1 << 18
 
@@ -20,7 +20,7 @@ SIZE = 1 << 18
 def test_a_program_is_planned_once_for_each_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = cw.trace(lambda x: x * 2 + 1, "float32[n]", dialect="torch")
     first = graph(np.ones(3, "float32")).tolist()
-    monkeypatch.setattr(plan, "_Planner", None)
+    monkeypatch.setattr(run, "_Planner", None)
     assert graph(np.ones(3, "float32")).tolist() == first == [3, 3, 3]
     assert graph(np.ones(5, "float32")).tolist() == [3] * 5  # symbolic sizes are none of its parts
 

@@ -6,7 +6,7 @@ Each module imports only those listed above it:
     sizes, shapes    symbolic sizes, and the shapes that ops give
     recording        a backend whose arrays are nodes
     nodes            what nodes compute, alone or in regions
-    plan, run        what is done before there are arrays, and runs on them
+    run              plans, made before there are arrays, and runs on arrays
     passes           fewer casts, another dialect, expanded kernels
     pictures         as text, DOT and SVG
     saving, onnx/    saved to a file, and exported as an ONNX model

@@ -21,9 +21,8 @@ from castwise.arrays.variable import Variable
 from castwise.catalog.dialects import process_default, to_dialect
 from castwise.graph.graph import Graph, trace
 from castwise.graph.passes import simplify
-from castwise.graph.plan import Numbers, OtherNumbersError
 from castwise.graph.program import Node, Slot, filled, option_leaves, rebuilt, sequence_like
-from castwise.graph.run import Ready, is_as_traced
+from castwise.graph.run import Numbers, OtherNumbersError, Ready, is_as_traced
 from castwise.rules.dialect import Dialect
 from castwise.vocab.operands import Operand, Scalar, array_operand, value_class
 

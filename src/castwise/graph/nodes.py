@@ -336,18 +336,16 @@ def is_taken(node: Node, backend: RunsRegions) -> bool:
     return is_plain and backend.takes(node.op, node.compute, dtypes)
 
 
-class Whole(NamedTuple):
-    """A region as a function of arrays, and the nodes of these."""
-
-    run: Callable[[Sequence[Any]], Sequence[Any]]
-    inputs: tuple[Node, ...]
-
-
 def whole_region(
     region: Region, backend: RunsRegions, rules: Values, arguments: Mapping[Node, Any]
-) -> Whole:
-    """A region on a backend. Known numbers are inside of it; number arguments are not known."""
-    known = [n for n in region.inputs if _is_number(n) and n not in arguments]
+) -> tuple[Callable[[Sequence[Any]], Sequence[Any]], list[Node]]:
+    """A region on a backend, as a function of arrays, and the nodes of these. Known numbers are
+    inside of it; number arguments are not known."""
+    known = [
+        n for n in region.inputs
+        if n.op == CONSTANT and isinstance(n.value, (bool, int, float, complex))
+        and n not in arguments
+    ]  # fmt: skip
     inputs = [n for n in region.inputs if n not in known]
     nodes = [*known, *region.nodes]
     place = {node: n for n, node in enumerate([*inputs, *nodes])}
@@ -355,12 +353,7 @@ def whole_region(
     lines = [(node, tuple([place[source] for source in node.inputs])) for node in nodes]
     compute = NodeByNode(_freeing(lines, len(inputs), ends), ends, rules)
     dtypes = tuple([node.dtype for node in region.outputs])
-    run = backend.whole_region(BackendRegion(compute, dtypes, compute.text))
-    return Whole(run, tuple(inputs))
-
-
-def _is_number(node: Node) -> bool:
-    return node.op == CONSTANT and isinstance(node.value, (bool, int, float, complex))
+    return backend.whole_region(BackendRegion(compute, dtypes, compute.text)), inputs
 
 
 class Line(NamedTuple):
@@ -402,7 +395,11 @@ class NodeByNode:
         """The results, from the arrays of the inputs."""
         held = list(arrays)
         for node, inputs, last in self.lines:
-            held.append(_computed(node, [held[n] for n in inputs], backend, self.rules))
+            if node.op == CONSTANT:
+                held.append(backend.number(node.value, node.dtype))
+            else:
+                found = computation(node, backend, self.rules)(*[held[n] for n in inputs])
+                held.append(in_node_dtype(found, node, backend))
             for n in last:
                 held[n] = None
         return [held[n] for n in self.outputs]
@@ -415,9 +412,3 @@ class NodeByNode:
             for node, ins, _ in self.lines
         ]
         return f"{lines} {self.outputs} {self.rules}"
-
-
-def _computed(node: Node, given: list[Any], backend: Backend, rules: Values) -> Any:
-    if node.op == CONSTANT:
-        return backend.number(node.value, node.dtype)
-    return in_node_dtype(computation(node, backend, rules)(*given), node, backend)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -183,7 +182,7 @@ def _labels(equation: str, given: tuple[Shape, ...]) -> tuple[list[str], str]:
     """
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
-    named = [re.sub(r"\.\.\.", "", term) for term in terms]
+    named = [term.replace("...", "") for term in terms]
     more = [len(shape) - len(name) for shape, name in zip(given, named, strict=False)]
     is_fit = len(terms) == len(given) and all(
         n >= 0 and (n == 0 or "..." in term) for n, term in zip(more, terms, strict=True)
@@ -241,7 +240,7 @@ def _attention(query: Shape, key: Shape, value: Shape, **options: Any) -> Shape:
 
 def _cross_entropy(x: Shape, target: Shape, *, reduction: str = "mean") -> Shape:
     axis = class_axis(x, target)
-    return (*x[:axis], *x[axis + 1 :]) if reduction == "none" else ()
+    return reduced(x, axis) if reduction == "none" else ()
 
 
 # By the names of the ops.
@@ -282,11 +281,7 @@ def _vecdot(x: Shape, y: Shape, *, axis: int = -1) -> Shape:
         return reduced(x or y, axis) if x or y else ()
     one, other = places(axis, len(x))[0] - len(x), places(axis, len(y))[0] - len(y)
     _check_equal("vecdot", x[one], y[other])
-    return broadcast([_without(x, one), _without(y, other)])
-
-
-def _without(shape: Shape, place: int) -> Shape:
-    return tuple(size for n, size in enumerate(shape) if n != place % len(shape))
+    return broadcast([reduced(x, one), reduced(y, other)])
 
 
 def _cross(x: Shape, y: Shape, *, axis: int = -1) -> Shape:
@@ -317,10 +312,7 @@ def _tensordot(x: Shape, y: Shape, *, axes: int | tuple[Sequence[int], Sequence[
     left, right = contracted(x, y, axes)
     for one, other in zip(left, right, strict=True):
         _check_equal("tensordot", x[one], y[other])
-    return (
-        *[size for n, size in enumerate(x) if n not in left],
-        *[size for n, size in enumerate(y) if n not in right],
-    )
+    return reduced(x, left) + reduced(y, right)
 
 
 def contracted(x: Shape, y: Shape, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -459,9 +451,10 @@ def _doubled(size: int | str) -> int | str:
 def _along(length: Length) -> Callable[..., Shape]:
     """A transform along one dimension; `n` is the number of its real or whole values."""
 
+    several = _along_several(length)
+
     def shaped(x: Shape, *, n: int | None = None, axis: int = -1, norm: Any = None) -> Shape:
-        place = places(axis, len(x))[0]
-        return (*x[:place], _length(length, x[place], n), *x[place + 1 :])
+        return several(x, s=None if n is None else (n,), axes=(axis,))
 
     return shaped
 
@@ -482,16 +475,13 @@ def _along_several(length: Length) -> Callable[..., Shape]:
         sizes = list(x)
         for count, place in enumerate(chosen):
             rule = length if count == len(chosen) - 1 else _whole
-            sizes[place] = _length(rule, x[place], None if s is None else s[count])
+            if s is None:
+                sizes[place] = rule(x[place])
+            else:
+                sizes[place] = s[count] if rule is _doubled else rule(s[count])
         return tuple(sizes)
 
     return shaped
-
-
-def _length(rule: Length, size: int | str, asked: int | None) -> int | str:
-    if asked is None:
-        return rule(size)
-    return asked if rule is _doubled else rule(asked)
 
 
 _FFT: dict[str, _Results] = {
@@ -567,9 +557,9 @@ def _op_shape(row: Op, given: Sequence[Shape], options: Mapping[str, Any]) -> Sh
         return LAYERS[row.name](*given, **options)
     if row.family == "products":
         return PRODUCTS[row.name](*given, **options)
-    if row.family == "reductions" and row.call.along_axis:
-        return accumulated(given[0], **options)
     if row.family == "reductions":
+        if row.call.along_axis:
+            return accumulated(given[0], **options)
         return reduced(given[0], options.get("axis"), options.get("keepdims", False))
     if row.shapes.gives_one:
         return ()
@@ -592,7 +582,8 @@ def split_key(
         if part is None or part is Ellipsis:
             return part
         if isinstance(part, slice):
-            return slice(_bound(part.start), _bound(part.stop), _number(part.step))
+            step = None if part.step is None else operator.index(part.step)
+            return slice(_bound(part.start), _bound(part.stop), step)
         if isinstance(part, (bool, str, float, complex)):
             raise UsageError(f"{_TAKEN}, not by {part!r}.")
         if hasattr(part, "shape") or isinstance(part, (list, tuple)):
@@ -605,12 +596,8 @@ def split_key(
     return (parts[0] if len(parts) == 1 else tuple(parts)), tuple(nodes)
 
 
-def _number(part: Any) -> int | None:
-    return None if part is None else operator.index(part)
-
-
 def _bound(part: Any) -> int | Size | None:
-    return part if isinstance(part, Size) else _number(part)
+    return part if part is None or isinstance(part, Size) else operator.index(part)
 
 
 def _unmasked(part: Any) -> tuple[Any, ...]:

@@ -64,8 +64,7 @@ def plus(sums: Iterable[Mapping[Product, int]]) -> Terms:
     """The sum of sums."""
     found: Terms = Terms()
     for terms in sums:
-        for names, count in terms.items():
-            found[names] += count
+        found.update(terms)
     return found
 
 
