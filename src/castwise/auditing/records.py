@@ -18,7 +18,8 @@ if TYPE_CHECKING:  # a program under audit loads no rules
 
 # Places in the user's source, and the operations there.
 
-Literal: TypeAlias = "bool | int | float | complex | None"
+# These names of types are types, not texts: records are read from JSON by their types.
+Literal: TypeAlias = bool | int | float | complex | None
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -115,7 +116,7 @@ class SourceEdit(NamedTuple):
     text: str
 
 
-Number: TypeAlias = "bool | int | float"
+Number: TypeAlias = bool | int | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +155,8 @@ class SeenList:
 
 
 # None stands for an operand that is neither an array nor a number.
-SeenOperand: TypeAlias = "SeenArray | SeenNumber | SeenList"
-Operands: TypeAlias = "tuple[SeenOperand | None, ...]"
+SeenOperand: TypeAlias = SeenArray | SeenNumber | SeenList
+Operands: TypeAlias = tuple[SeenOperand | None, ...]
 
 
 @dataclass(frozen=True, slots=True)

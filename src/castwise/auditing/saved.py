@@ -10,9 +10,10 @@ import platform
 import resource
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from types import NoneType, UnionType
+from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from castwise import __version__
 from castwise.auditing.arrays import ARRAYS, NUMBERS, Numbers, Signature
@@ -30,25 +31,15 @@ from castwise.auditing.log import (
     Tally,
 )
 from castwise.auditing.records import (
-    AutocastOp,
     Beyond,
-    CodeSpot,
-    ComparedCompilation,
-    Compilation,
-    CompiledDifference,
     Counts,
     Crash,
     CrashedOperation,
-    EnforcedDialect,
     Event,
-    HeldState,
-    Literal,
     LocatedSite,
     Options,
-    RepeatedCast,
     RunFacts,
     Seen,
-    SeenArgument,
     SeenArray,
     SeenCall,
     SeenInside,
@@ -278,38 +269,63 @@ def _peak_memory() -> int:
 
 # Converts records to JSON and back: the event log, and the options for a program's processes.
 #
-# Only this file knows the names in the event log.
+# A record becomes an object with its fields, a short tuple such as a CodeSpot a list. Saved logs
+# are on users' disks, so what is called or arranged otherwise there than in the records stays so.
 
 Json: TypeAlias = "dict[str, Any]"
+
+_KEYS: dict[type, dict[str, str]] = {  # what the log calls a field, if not as the record does
+    SeenNumber: {"kind": "python"},
+    SeenList: {"elements": "list"},
+    SeenArray: {
+        "is_zero_d": "zero_d",
+        "is_scalar": "scalar",
+        "is_traced": "traced",
+        "is_weak": "weak",
+    },
+    SeenCall: {"is_method": "method", "gives_dtype": "dtype_given", "is_complete": "complete"},
+    CrashedOperation: {"located": "site"},
+    Crash: {"is_about_dtypes": "about_dtypes"},
+}
+_LEFT_OUT: dict[type, set[str]] = {  # fields that the log leaves out if they are empty
+    SeenArray: {"names"},
+    SeenCall: {"hides", "returns"},
+    Event: {"call", "inside", "allowed", "alive", "seconds"},
+}
+_CALLEE = ("module", "name", "method")  # the keys of a call that stand in an object of their own
 
 
 def seen_to_json(seen: Seen) -> Json:
     """What was seen as a JSON object."""
-    return {
-        "events": [_event_to_json(event) for event in seen.events],
-        "inside": [_event_to_json(event) for event in seen.inside],
-        "attempts": [_event_to_json(event) for event in seen.attempts],
-        "sites": {str(mark): _site_to_json(site) for mark, site in seen.sites.items()},
-        "files": list(seen.files),
-        "unobserved": [[u.file, u.line, u.name, u.why] for u in seen.unobserved],
-        "is_deep": seen.facts.is_deep,
-        "plain": seen.counts.plain,
-        "quiet": seen.counts.quiet,
-        "late": seen.counts.late,
-        "failures": seen.counts.failures,
-        "running": seen.facts.running,
-        "versions": seen.facts.versions,
-        "processes": seen.facts.processes,
-        "peak_memory": seen.facts.peak_memory,
-        **({"losses": [asdict(loss) for loss in seen.losses]} if seen.losses else {}),
-        **({"checks_values": True} if seen.facts.checks_values else {}),
-        **({"used_gpu": True} if seen.facts.used_gpu else {}),
-        **({"compares": True} if seen.facts.compares else {}),
-        **({"included": list(seen.facts.included)} if seen.facts.included else {}),
-        **({"digests": seen.digests} if seen.digests else {}),
-        **({"beyond": asdict(seen.beyond)} if seen.beyond != _NOTHING else {}),
-        **({"crashes": [_crash_to_json(c) for c in seen.crashes]} if seen.crashes else {}),
+    facts = seen.facts
+    sometimes = {
+        "losses": seen.losses,
+        "checks_values": facts.checks_values,
+        "used_gpu": facts.used_gpu,
+        "compares": facts.compares,
+        "included": facts.included,
+        "digests": seen.digests,
+        "beyond": None if seen.beyond == Beyond() else seen.beyond,
+        "crashes": seen.crashes,
     }
+    found: Json = _to_json(
+        {
+            "events": seen.events,
+            "inside": seen.inside,
+            "attempts": seen.attempts,
+            "sites": seen.sites,
+            "files": seen.files,
+            "unobserved": seen.unobserved,
+            "is_deep": facts.is_deep,
+            **asdict(seen.counts),
+            "running": facts.running,
+            "versions": facts.versions,
+            "processes": facts.processes,
+            "peak_memory": facts.peak_memory,
+            **{name: value for name, value in sometimes.items() if value},
+        }
+    )
+    return found
 
 
 def seen_from_json(data: Json) -> Seen:
@@ -317,229 +333,81 @@ def seen_from_json(data: Json) -> Seen:
 
     Raises KeyError, TypeError or ValueError if it is something else.
     """
-    return Seen(
-        events=_events_from_json(data["events"]),
-        inside=_events_from_json(data["inside"]),
-        attempts=_events_from_json(data.get("attempts", ())),
-        losses=tuple(SeenLoss(**loss) for loss in data.get("losses", ())),
-        sites={int(mark): _site_from_json(site) for mark, site in data["sites"].items()},
-        files=tuple(data["files"]),
-        unobserved=tuple(UnobservedFunction(*fields) for fields in data["unobserved"]),
-        counts=Counts(data["plain"], data["quiet"], data["late"], data["failures"]),
-        facts=RunFacts(
-            data["running"],
-            data["versions"],
-            data["is_deep"],
-            data["processes"],
-            data["peak_memory"],
-            data.get("checks_values", False),
-            data.get("used_gpu", False),
-            tuple(data.get("included", ())),
-            data.get("compares", False),
-        ),
-        digests=data.get("digests", {}),
-        crashes=tuple(_crash_from_json(crash) for crash in data.get("crashes", ())),
-        beyond=_beyond_from_json(data.get("beyond", {})),
-    )
+    for name in ("events", "sites", "files", "plain", "running"):
+        data[name]  # every log has these
+    seen: Seen = _from_json(Seen, {**data, "counts": data, "facts": data})
+    return seen
 
 
-_NOTHING = Beyond()
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
-def _beyond_from_json(data: Json) -> Beyond:
-    return Beyond(
-        tuple(HeldState(**_flat(state)) for state in data.get("states", ())),
-        tuple(AutocastOp(**_flat(op)) for op in data.get("autocast_ops", ())),
-        tuple(RepeatedCast(**_flat(repeat)) for repeat in data.get("repeats", ())),
-        tuple(_compilation_from_json(found) for found in data.get("compilations", ())),
-        tuple(_compared_from_json(found) for found in data.get("compared", ())),
-    )
+def _to_json(value: Any) -> Any:
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is LocatedSite:
+        return {"file": value.file, **_to_json(value.site._asdict())}
+    if isinstance(value, (list, tuple)):
+        return [_to_json(element) for element in value]
+    if is_dataclass(kind):
+        return _record_to_json(value)
+    if kind is dict:
+        return {str(key): _to_json(element) for key, element in value.items()}
+    return {"complex": str(value)} if kind is complex else value  # JSON has no complex numbers
 
 
-def _compilation_from_json(data: Json) -> Compilation:
-    arguments = tuple(SeenArgument(**_flat(argument)) for argument in data["arguments"])
-    return Compilation(**{**data, "arguments": arguments})
-
-
-def _compared_from_json(data: Json) -> ComparedCompilation:
-    differences = tuple(CompiledDifference(**found) for found in data["differences"])
-    return ComparedCompilation(**{**data, "differences": differences})
-
-
-def _flat(data: Json) -> Json:
-    """The fields of a record, with tuples, which JSON does not have."""
-    return {name: tuple(v) if isinstance(v, list) else v for name, v in data.items()}
-
-
-def _crash_to_json(crash: Crash) -> Json:
-    operations = [
-        {"event": _event_to_json(o.event), "site": _site_to_json(o.located)}
-        for o in crash.operations
-    ]
-    return {
-        "error": crash.error,
-        "spot": crash.spot,
-        "operations": operations,
-        "inside": crash.inside,
-        "about_dtypes": crash.is_about_dtypes,
-    }
-
-
-def _crash_from_json(data: Json) -> Crash:
-    inside = data["inside"]
-    return Crash(
-        data["error"],
-        CodeSpot(*data["spot"]),
-        tuple(
-            CrashedOperation(_event_from_json(o["event"]), _site_from_json(o["site"]))
-            for o in data["operations"]
-        ),
-        None if inside is None else CodeSpot(*inside),
-        data["about_dtypes"],
-    )
-
-
-def _events_from_json(data: Iterable[Json]) -> tuple[Event, ...]:
-    return tuple(_event_from_json(event) for event in data)
-
-
-def _event_to_json(event: Event) -> Json:
-    data: Json = {
-        "mark": event.mark,
-        "operands": [_operand_to_json(operand) for operand in event.operands],
-        "count": event.count,
-        "elements": event.elements,
-        "result": _operand_to_json(event.result),
-    }
-    call, inside = event.call, event.inside
-    if call is not None:
-        data["callee"] = {"module": call.module, "name": call.name, "method": call.is_method}
-        data |= {"dtype_given": call.gives_dtype, "dtype": call.dtype}
-        data["complete"] = call.is_complete
-        data |= {"positional": call.positional, "keywords": list(call.keywords)}
-        data |= {"hides": True} if call.hides else {}
-        data |= {"returns": call.returns} if call.returns else {}
-    if inside is not None:
-        data["inside"] = {
-            "backward_of": inside.backward_of,
-            "autocast": inside.autocast,
-            "spot": inside.spot,
-        }
-    if event.allowed:
-        data["allowed"] = list(event.allowed)
-    if event.alive:
-        data["alive"] = event.alive
-    if event.seconds:
-        data["seconds"] = event.seconds
+def _record_to_json(record: Any) -> Json:
+    kind: Any = type(record)
+    data: Json = {}
+    for name, key, _, is_left_out in _fields(kind):
+        value = getattr(record, name)
+        if is_left_out and not value:
+            continue
+        if type(value) is SeenCall:
+            call = _record_to_json(value)
+            data |= {"callee": {part: call.pop(part) for part in _CALLEE}, **call}
+        else:
+            data[key] = _to_json(value)
     return data
 
 
-def _event_from_json(data: Json) -> Event:
-    result = _operand_from_json(data["result"])
-    if not isinstance(result, SeenArray | None):
-        raise TypeError("a result that is not an array")
-    return Event(
-        data["mark"],
-        tuple(_operand_from_json(operand) for operand in data["operands"]),
-        data["count"],
-        data["elements"],
-        result,
-        _call_from_json(data) if "callee" in data else None,
-        _inside_from_json(data["inside"]) if "inside" in data else None,
-        tuple(data.get("allowed", ())),
-        data.get("alive", 0),
-        data.get("seconds", 0.0),
-    )
+def _from_json(kind: Any, data: Any) -> Any:
+    """A value of a type from what _to_json made of it."""
+    if type(data) in _PLAIN:
+        return data
+    kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    if isinstance(data, list):
+        if hasattr(kinds[0], "_fields"):
+            return kinds[0](*data)
+        element, _ = get_args(kinds[0])  # of tuple[element, ...]
+        return tuple([_from_json(element, part) for part in data])
+    if complex in kinds:
+        return complex(data["complex"])
+    if len(kinds) > 1:  # the first key of each of these types of records is its own
+        kinds = tuple([k for k in kinds if k is not NoneType and _fields(k)[0][1] in data])
+    return _object_from_json(kinds[0], data)
 
 
-def _call_from_json(data: Json) -> SeenCall:
-    callee = data["callee"]
-    return SeenCall(
-        callee["module"],
-        callee["name"],
-        callee["method"],
-        data["dtype_given"],
-        data["dtype"],
-        data["complete"],
-        data["positional"],
-        tuple(data["keywords"]),
-        data.get("hides", False),
-        data.get("returns", ""),
-    )
+def _object_from_json(kind: Any, data: Json) -> Any:
+    if get_origin(kind) is dict:
+        key_kind, value_kind = get_args(kind)
+        return {key_kind(key): _from_json(value_kind, value) for key, value in data.items()}
+    if kind is LocatedSite:
+        return LocatedSite(data["file"], _object_from_json(Site, data))
+    if kind is Event and "callee" in data:
+        data = {**data, "call": {**data, **data["callee"]}}
+    given = {name: _from_json(k, data[key]) for name, key, k, _ in _fields(kind) if key in data}
+    return kind(**given)
 
 
-def _inside_from_json(data: Json) -> SeenInside:
-    spot = data["spot"]
-    return SeenInside(
-        data["backward_of"], data["autocast"], None if spot is None else CodeSpot(*spot)
-    )
-
-
-def _operand_to_json(operand: SeenOperand | None) -> Json | None:
-    if operand is None:
-        return None
-    if isinstance(operand, SeenNumber):
-        return {"python": operand.kind, "low": operand.low, "high": operand.high}
-    if isinstance(operand, SeenList):
-        return {"list": [_operand_to_json(element) for element in operand.elements]}
-    return {
-        "framework": operand.framework,
-        "dtype": operand.dtype,
-        "zero_d": operand.is_zero_d,
-        "scalar": operand.is_scalar,
-        "traced": operand.is_traced,
-        "weak": operand.is_weak,
-        "maker": operand.maker,
-        "shape": operand.shape,
-        "low": operand.low,
-        "high": operand.high,
-        **({"names": list(operand.names)} if operand.names else {}),
-    }
-
-
-def _operand_from_json(data: Json | None) -> SeenOperand | None:
-    if data is None:
-        return None
-    if "python" in data:
-        return SeenNumber(data["python"], data["low"], data["high"])
-    if "list" in data:
-        return SeenList(tuple(_operand_from_json(element) for element in data["list"]))
-    shape = data["shape"]
-    return SeenArray(
-        data["framework"],
-        data["dtype"],
-        data["zero_d"],
-        data["scalar"],
-        data["traced"],
-        data["weak"],
-        data["maker"],
-        None if shape is None else tuple(shape),
-        data["low"],
-        data["high"],
-        tuple(data.get("names", ())),
-    )
-
-
-def _site_to_json(located: LocatedSite) -> Json:
-    site = located.site
-    literals = [_literal_to_json(literal) for literal in site.literals]
-    return {"file": located.file, **site._asdict(), "literals": literals}
-
-
-def _site_from_json(data: Json) -> LocatedSite:
-    fields = dict(data)
-    file = fields.pop("file")
-    fields["literals"] = tuple(_literal_from_json(literal) for literal in fields["literals"])
-    return LocatedSite(file, Site(**fields))
-
-
-def _literal_to_json(literal: Literal) -> Any:
-    """A literal as JSON, which has no complex numbers."""
-    return {"complex": str(literal)} if isinstance(literal, complex) else literal
-
-
-def _literal_from_json(data: Any) -> Literal:
-    return complex(data["complex"]) if isinstance(data, dict) else data
+@functools.cache
+def _fields(kind: Any) -> list[tuple[str, str, Any, bool]]:
+    """The fields of a type of record: what the record and the log call it, its type, and whether
+    the log leaves it out if it is empty."""
+    keys, left_out = _KEYS.get(kind, {}), _LEFT_OUT.get(kind, ())
+    hints = get_type_hints(kind)
+    return [(name, keys.get(name, name), hints[name], name in left_out) for name in hints]
 
 
 def options_to_json(options: Options, script: str) -> Json:
@@ -549,14 +417,10 @@ def options_to_json(options: Options, script: str) -> Json:
 
 def options_from_json(data: Json) -> tuple[Options, str]:
     """What options_to_json wrote."""
-    fields = dict(data)
-    script = fields.pop("script")
-    edits, enforce = fields["edits"] or {}, fields["enforce"]
-    fields["include"] = tuple(fields["include"])
-    fields["edits"] = {file: [SourceEdit(*edit) for edit in edits[file]] for file in edits}
-    if enforce:
-        fields["enforce"] = EnforcedDialect(**{**enforce, "allow": tuple(enforce["allow"])})
-    return Options(**fields), script
+    edits = data["edits"] or {}
+    options: Options = _object_from_json(Options, {**data, "edits": None})
+    placed = {file: [SourceEdit(*edit) for edit in edits[file]] for file in edits}
+    return replace(options, edits=placed), data["script"]
 
 
 def save(directory: Path) -> None:
