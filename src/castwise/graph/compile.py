@@ -10,7 +10,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MethodType
 from typing import Any, TypeVar, cast
 
@@ -60,26 +60,31 @@ _MOST_CALLS = 1024  # forms of calls per function
 _NO_NUMBERS: tuple[Any, ...] = ()
 
 
+@dataclass(slots=True, eq=False)
 class _Reads:
     """The numbers whose values a function reads, in calls of one signature."""
 
-    __slots__ = ("places",)
-
-    def __init__(self) -> None:
-        self.places: frozenset[int] = frozenset()
+    places: frozenset[int] = frozenset()
 
 
+@dataclass(slots=True, eq=False)
 class _Known:
-    """A form of calls that came before, and the graphs that are ready for it."""
+    """A form of calls that came before, how it fills the slots of its signature, and the graphs
+    that are ready for it."""
 
-    __slots__ = ("call", "key", "reads", "ready", "signature")
+    key: tuple[object, ...] | None  # None: not only tensors and numbers, or in another order
+    order: tuple[int, ...] | None  # of the slots; None: as they come
+    defaults: tuple[Any, ...]  # arrays and numbers that the call leaves out
+    signature: _Signature
+    reads: _Reads
+    ready: dict[tuple[object, ...], list[Ready]] = field(default_factory=dict)  # by the number key
 
-    def __init__(
-        self, key: tuple[object, ...] | None, call: _Call, signature: _Signature, reads: _Reads
-    ) -> None:
-        self.key = key  # None: not only tensors and numbers, or in another order
-        self.call, self.signature, self.reads = call, signature, reads
-        self.ready: dict[tuple[object, ...], list[Ready]] = {}  # by what depends on numbers
+    def arranged(self, leaves: list[Any]) -> list[Any]:
+        """The arrays and numbers of a call, in the order of the parameters."""
+        if self.order is None:
+            return leaves
+        leaves += self.defaults
+        return [leaves[n] for n in self.order]
 
 
 class Compiled:
@@ -148,18 +153,19 @@ class Compiled:
         known = self._known.get(tuple(key))
         if known is None:
             known = self._new_form(tuple(key), arguments, keywords)
-        return self._run(known, known.call.arranged(leaves))
+        return self._run(known, known.arranged(leaves))
 
     def _new_form(
         self, key: tuple[object, ...], arguments: tuple[Any, ...], keywords: dict[str, Any]
     ) -> _Known:
-        call, parameters, names, leaves = _bound(self._parameters, arguments, keywords)
+        order, parameters, names, leaves, defaults = _bound(self._parameters, arguments, keywords)
         kinds = [leaf._kind for leaf in leaves if isinstance(leaf, Tensor)]
         dialect = common_dialect(kinds) if self._dialect is None else to_dialect(self._dialect)
         is_plain = all(type(a) is Tensor or type(a) in _NUMBERS for a in arguments)
-        own_key = key if is_plain and not keywords and call.order is None else None
+        own_key = key if is_plain and not keywords and order is None else None
         signature = _signature(dialect, parameters, names, leaves)
-        known = _Known(own_key, call, signature, self._reads.setdefault(signature.key, _Reads()))
+        reads = self._reads.setdefault(signature.key, _Reads())
+        known = _Known(own_key, order, defaults, signature, reads)
         with self._lock:
             if len(self._known) >= _MOST_CALLS:
                 for table in (self._known, self._direct, self._reads):
@@ -273,7 +279,6 @@ class Compiled:
 # Numbers of these types are arguments of the graph. A bool is not: there are only two, and a
 # function may ask `flag is True`, which cannot be traced.
 _NUMBERS = frozenset({int, float, complex})
-_ANY_NUMBER = (bool, int, float, complex)
 _slot = functools.cache(Slot)
 
 
@@ -311,7 +316,7 @@ def _static_key(part: Any) -> object:
         return (type(part), *map(_static_key, part))
     if isinstance(part, dict):
         return (dict, *map(_static_key, part.items()))
-    if isinstance(part, _ANY_NUMBER):
+    if isinstance(part, (bool, int, float, complex)):
         return (type(part), repr(part))
     return (type(part), part if isinstance(part, Hashable) else _ByIdentity(part))
 
@@ -346,12 +351,11 @@ class _Signature:
         that the function reads."""
         if not read:
             return tuple([value_class(leaves[slot]) for slot in self.numbers])
-        return tuple(
-            [
-                _number_key(leaves[slot]) if place in read else value_class(leaves[slot])
-                for place, slot in enumerate(self.numbers)
-            ]
-        )
+        found = [
+            _number_key(leaves[slot]) if place in read else value_class(leaves[slot])
+            for place, slot in enumerate(self.numbers)
+        ]
+        return tuple(found)
 
 
 def _number_key(number: Any) -> object:
@@ -359,25 +363,11 @@ def _number_key(number: Any) -> object:
     return number if number == number and number and type(number) is not complex else repr(number)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Call:
-    """How calls of one form fill the slots of their signature."""
-
-    order: tuple[int, ...] | None  # None: as they come
-    defaults: tuple[Any, ...]  # arrays and numbers that the call leaves out
-
-    def arranged(self, leaves: list[Any]) -> list[Any]:
-        """The arrays and numbers of a call, in the order of the parameters."""
-        if self.order is None:
-            return leaves
-        leaves += self.defaults
-        return [leaves[n] for n in self.order]
-
-
 def _bound(
     parameters: inspect.Signature, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> tuple[_Call, dict[str, Any], list[str], list[Any]]:
-    """How a call fills its slots, its parameters with slots, the names of these and their values.
+) -> tuple[tuple[int, ...] | None, dict[str, Any], list[str], list[Any], tuple[Any, ...]]:
+    """The order in which a call fills its slots, if it is another one; its parameters with slots,
+    the names of these and their values; and the values that the call leaves out.
 
     Raises TypeError if the function does not take these arguments.
     """
@@ -394,13 +384,11 @@ def _bound(
     slots = [(name, n) for top, part in found.items() for name, n in _slot_names(top, part)]
     order = tuple([n for _, n in slots])
     renumbered = {n: _slot(place) for place, n in enumerate(order)}
+    in_place = [renumbered[n] for n in range(len(leaves))]
+    canonical = {name: filled(part, in_place) for name, part in found.items()}
+    names, values = [name for name, _ in slots], [leaves[n] for n in order]
     is_plain = order == tuple(range(count))
-    call = _Call(None if is_plain else order, tuple(leaves[count:]))
-    canonical = {
-        name: filled(part, [renumbered[n] for n in range(len(leaves))])
-        for name, part in found.items()
-    }
-    return call, canonical, [name for name, _ in slots], [leaves[n] for n in order]
+    return None if is_plain else order, canonical, names, values, tuple(leaves[count:])
 
 
 def _slot_names(name: str, part: Any) -> Iterator[tuple[str, int]]:

@@ -39,7 +39,7 @@ from castwise.vocab.operands import Operand, array_operand
 from castwise.vocab.ops import known_op, op
 
 # Fewer casts, the same values: a list of rewrite rules, each of which keeps every bit. No rule
-# moves anything across a cast that may change a value.
+# moves anything across a cast that may change a value, or changes whether an output is weak.
 
 
 class Amount:
@@ -86,8 +86,11 @@ Uses = Counter[Node]
 
 def drop_no_op_cast(node: Node, uses: Uses) -> Node | None:
     """A cast to the dtype that a value already has is the value itself."""
-    is_same = node.op == CAST and node.inputs[0].dtype is node.dtype
-    return node.inputs[0] if is_same and _are_weak_alike(node, node.inputs[0]) else None
+    if node.op != CAST:
+        return None
+    source = node.inputs[0]
+    is_same = source.dtype is node.dtype and source.is_weak == node.is_weak
+    return source if is_same else None
 
 
 def undo_round_trip(node: Node, uses: Uses) -> Node | None:
@@ -97,7 +100,7 @@ def undo_round_trip(node: Node, uses: Uses) -> Node | None:
         return None
     source = inner.inputs[0]
     is_exact = inner.dtype.holds_all(node.dtype)
-    return source if is_exact and _are_weak_alike(node, source) else None
+    return source if is_exact and source.is_weak == node.is_weak else None
 
 
 def merge_widening_casts(node: Node, uses: Uses) -> Node | None:
@@ -132,11 +135,6 @@ def index_before_cast(node: Node, uses: Uses) -> Node | None:
         return None
     part = replace(node, inputs=(source, *node.inputs[1:]), dtype=source.dtype)
     return replace(cast, inputs=(part,), shape=node.shape)
-
-
-def _are_weak_alike(one: Node, other: Node) -> bool:
-    """Whether one may replace the other: it must not change whether an output is weak."""
-    return one.is_weak == other.is_weak
 
 
 def _inner_cast(node: Node) -> Node | None:
@@ -405,8 +403,12 @@ def preserve(program: P, dialect: str | Dialect) -> P:
     Raises PromotionError if an op has no equivalent there, or an array would change its dtype.
     """
     chosen = to_dialect(dialect)
-    for node in program.inputs:
-        _check_held(node, chosen)
+    for node in program.inputs:  # used or not
+        held = chosen.truncations.get(node.dtype, node.dtype)
+        if held is not node.dtype:
+            raise PromotionError(
+                f"{node.name} is {node.dtype}, which becomes {held} in {chosen.name}: cast it."
+            )
     rules = [d.values.powers.by_one_exponent for d in (program.dialect, chosen)]
     takes_roots = rules[0] != rules[1] == "square root"
 
@@ -421,15 +423,6 @@ def preserve(program: P, dialect: str | Dialect) -> P:
 
     kept = replace(rebuilt(program, remade), dialect=chosen, traced=None)
     return replace(kept, calls=_calls(kept))
-
-
-def _check_held(node: Node, dialect: Dialect) -> None:
-    """Raises PromotionError if a dialect truncates an input of the program, used or not."""
-    held = dialect.truncations.get(node.dtype, node.dtype)
-    if held is not node.dtype:
-        raise PromotionError(
-            f"{node.name} is {node.dtype}, which becomes {held} in {dialect.name}: cast it."
-        )
 
 
 def _calls(program: Program) -> tuple[Call, ...]:

@@ -454,7 +454,8 @@ class _Recording:
         def record_declared(*operands: Any, **options: Any) -> Any:
             nodes = [array.node for array in operands]
             recorded = _recorded(op_name, dtype, nodes, options)
-            shape = _kernel_shape(row, dtype, nodes, options, self)
+            found = kernel_node(row, dtype, nodes, options, self)
+            shape = found.shape if found else _tried_shape(row, dtype, nodes, options)
             return recorded if shape is None else Traced(replace(recorded.node, shape=shape))
 
         return record_declared if row.compute else record
@@ -572,18 +573,11 @@ def kernel_node(
     return array.node if isinstance(array, Traced) else None
 
 
-def _kernel_shape(
-    row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any], backend: Backend
-) -> Shape | None:
-    """The shape of a kernel's result; None if it is known only when the program runs."""
-    found = kernel_node(row, compute, given, options, backend)
-    return _tried_shape(row, compute, given, options) if found is None else found.shape
-
-
 def _tried_shape(
     row: Op, compute: DType, given: Sequence[Node], options: Mapping[str, Any]
 ) -> Shape | None:
-    """The shape of a kernel's result for arrays of ones, if the sizes are known and small."""
+    """The shape of a kernel's result for arrays of ones, if the sizes are known and small; None if
+    it is known only when the program runs."""
     sizes = [size for node in given for size in node.shape]
     plain = backend_named(DEFAULT_BACKEND)
     is_small = all(isinstance(size, int) and size < _MOST_TRIED for size in sizes)

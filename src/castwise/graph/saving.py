@@ -327,8 +327,12 @@ class _TableReader(Generic[P]):
         form = fields.get("form", str)
         if form not in _FORMS:
             raise UsageError(f"unknown form {form[:40]!r}.{did_you_mean(form, _FORMS)}")
+        name = fields.get("op", str)
+        row = known_op(name)
+        if row is None:
+            raise UsageError(f"this castwise has no op {name[:40]!r}.")
         question = Question(
-            _op_named(fields.get("op", str)),
+            row,
             tuple([_read_operand(operand) for operand in fields.get("operands", list)]),
             _entry_at(self._dialects, fields.get("dialect", int)),
             form,
@@ -494,14 +498,6 @@ def _read_text(thing: Any) -> str:
     return thing
 
 
-def _op_named(name: str) -> Op:
-    """The op of a name."""
-    found = known_op(name)
-    if found is None:
-        raise UsageError(f"this castwise has no op {name[:40]!r}.")
-    return found
-
-
 def _check_declared(entry: Any) -> None:
     """Raises UsageError if an op that the user declared is missing or different."""
     name = _read_text(entry["name"])
@@ -665,7 +661,6 @@ def _read_size(size: Any) -> int | Size:
 
 
 def _read_shape(sizes: Any) -> tuple[int | str, ...]:
-    """A shape."""
     return tuple([_read_size(size) for size in sizes])
 
 

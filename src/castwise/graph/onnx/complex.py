@@ -183,11 +183,8 @@ def _product_along(x: Pair, place: int) -> Pair:
         half = size // 2
         product = _multiplied(_part(x, place, 0, half), _part(x, place, half, 2 * half))
         if size % 2:
-            last = _part(x, place, size - 1, size)
-            product = (
-                _concatenated(product[0], last[0], place),
-                _concatenated(product[1], last[1], place),
-            )
+            real, imag = zip(product, _part(x, place, size - 1, size), strict=True)
+            product = _concatenated(*real, place), _concatenated(*imag, place)
         x, size = product, half + size % 2
     return x
 

@@ -49,7 +49,6 @@ from castwise.graph.shapes import (
     PRODUCTS,
     broadcast,
     contracted,
-    op_results,
     places,
     topk_shapes,
 )
@@ -64,22 +63,22 @@ INF, NAN = math.inf, math.nan
 def remainder(x: Value, y: Value) -> Value:
     """The remainder with the sign of the divisor."""
     rest = called("Mod", x, y, fmod=1)
-    return where(_is_past(rest, y), rest + y, rest)
+    return where(_is_apart(rest, rest, y), rest + y, rest)
 
 
 def floor_divide(x: Value, y: Value) -> Value:
     """The quotient rounded down, from the exact remainder; by zero like division."""
     rest = called("Mod", x, y, fmod=1)
     quotient = (x - rest) / y
-    quotient = where(_is_past(rest, y), quotient - 1, quotient)
+    quotient = where(_is_apart(rest, rest, y), quotient - 1, quotient)
     down = floor(quotient)
     found = where(less(0.5, quotient - down), down + 1, down)
     return where(equal(y, 0), x / y, found)
 
 
-def _is_past(rest: Value, y: Value) -> Value:
-    """Whether a remainder's sign differs from the divisor's."""
-    return not_equal(rest, 0) & called("Xor", less(rest, 0), less(y, 0))
+def _is_apart(rest: Value, x: Value, y: Value) -> Value:
+    """Whether there is a remainder, and x and the divisor y have different signs."""
+    return not_equal(rest, 0) & called("Xor", less(x, 0), less(y, 0))
 
 
 def trunc(x: Value) -> Value:
@@ -189,7 +188,7 @@ def nextafter(x: Value, y: Value) -> Value:
 def floor_divide_integers(x: Value, y: Value) -> Value:
     """The quotient rounded down; 0 where the divisor is 0."""
     divisor, is_zero, is_minus = _safe_divisor(y)
-    found = x / divisor  # towards zero
+    found = x / divisor  # towards zero, which differs from down if the signs differ
     if y.dtype.is_signed:
         found = where(_is_apart(called("Mod", x, divisor), x, divisor), found - 1, found)
         found = found if is_minus is None else where(is_minus, 0 - x, found)
@@ -213,11 +212,6 @@ def fmod(x: Value, y: Value) -> Value:
     if y.dtype.is_signed:
         found = where(_is_apart(found, x, divisor), found - divisor, found)
     return found if is_zero is None else where(is_zero, 0, found)
-
-
-def _is_apart(rest: Value, x: Value, y: Value) -> Value:
-    """Whether there is a remainder, and rounding down differs from rounding towards zero."""
-    return not_equal(rest, 0) & called("Xor", less(x, 0), less(y, 0))
 
 
 def _safe_divisor(y: Value) -> tuple[Value, Value | None, Value | None]:
@@ -341,11 +335,9 @@ def topk(part: int, x: Value, *, k: int | None = None, axis: int = -1) -> Value:
         raise LackingError("ONNX has no TopK of a 0-d array")
     w = x.writer
     shape = topk_shapes(x.shape, k=k, axis=axis)[part]
-    held = w.comparable("TopK", x)
-    values = w.add("TopK", held, w.integers([needed("topk", "k", k)]), shape=shape, axis=axis)
-    places = w.new_name()
-    w.nodes[-1].output.append(places)
-    return w.cast(values, x.dtype) if part == 0 else Value(w, places, INT64, shape)
+    held, count = w.comparable("TopK", x), w.integers([needed("topk", "k", k)])
+    values, places = w.top_k(held, count, shape, axis=axis)
+    return places if part else w.cast(values, x.dtype)
 
 
 def convolved(op: str) -> Callable[..., Value]:
@@ -384,18 +376,14 @@ def scaled_dot_product_attention(
     turned = (*key.shape[:-2], key.shape[-1], key.shape[-2])
     order = [*range(rank - 2), rank - 1, rank - 2]
     factor = 1 / math.sqrt(int(query.shape[-1])) if scale is None else scale
-    scores = _product(query, w.one_op("Transpose", key, shape=turned, perm=order)) * factor
+    turned_key = w.one_op("Transpose", key, shape=turned, perm=order)
+    scores = product("matmul", query, turned_key) * factor
     if is_causal:
         size = w.sizes(scores.shape[-2:])
         ones = w.add("Expand", w.constant(1, INT64), size, shape=scores.shape[-2:])
         is_seen = w.cast(w.add("Trilu", ones, shape=ones.shape, upper=0), BOOL)
         scores = xp.where(is_seen, scores, -math.inf)
-    return _product(called("Softmax", scores, axis=-1), value)
-
-
-def _product(x: Value, y: Value) -> Value:
-    ((_, shape),) = op_results("matmul", x.dtype, [x.shape, y.shape], {})
-    return x.writer.one_op("MatMul", x, y, shape=shape)
+    return product("matmul", called("Softmax", scores, axis=-1), value)
 
 
 def cross_entropy(x: Value, target: Value, *, reduction: str = "mean") -> Value:
@@ -500,8 +488,7 @@ def _middle(x: Value, axis: Any, keepdims: bool, between: Callable[[Value, Value
     place = 0 if axis is None else shapes.places(axis, x.ndim)[0]
     w = x.writer
     size = w.size(values.shape[place])
-    ordered = w.add("TopK", values, size, shape=values.shape, axis=place, largest=0)
-    w.nodes[-1].output.append(w.new_name())  # the indices, which are not used
+    ordered, _ = w.top_k(values, size, values.shape, axis=place, largest=0)
     one = shapes.reduced(values.shape, place, True)
     low = w.add("Gather", ordered, (size - 1) / 2, shape=one, axis=place)
     high = w.add("Gather", ordered, size / 2, shape=one, axis=place)
@@ -561,7 +548,11 @@ def vecdot(x: Value, y: Value, *, axis: int = -1) -> Value:
 
 def _axis_last(x: Value, axis: int) -> Value:
     place = places(axis, x.ndim)[0]
-    order = [*[n for n in range(x.ndim) if n != place], place]
+    return permuted(x, [*[n for n in range(x.ndim) if n != place], place])
+
+
+def permuted(x: Value, order: list[int]) -> Value:
+    """The array with its dimensions in another order."""
     if order == sorted(order):
         return x
     return x.writer.one_op("Transpose", x, shape=tuple(x.shape[n] for n in order), perm=order)

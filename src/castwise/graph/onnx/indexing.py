@@ -11,7 +11,7 @@ from typing import Any
 
 from castwise.graph.onnx import arrays as xp
 from castwise.graph.onnx.arrays import reshape
-from castwise.graph.onnx.functions import flattened
+from castwise.graph.onnx.functions import flattened, permuted
 from castwise.graph.onnx.runtimes import LackingError
 from castwise.graph.onnx.writer import INT64, Value, Writer, called
 from castwise.graph.program import Given, Shape, given_numbers, with_given
@@ -33,7 +33,9 @@ def _get_item(x: Value, *arrays: Value, shape: Shape, key: Any) -> Value:
         return _gathered(value, arrays, kept, keys, shape)
     for place in reversed(range(len(kept))):
         if not isinstance(kept[place], slice):
-            value = _element(value, place, int(kept[place]))
+            left = (*value.shape[:place], *value.shape[place + 1 :])
+            index = x.writer.constant(int(kept[place]), INT64)
+            value = x.writer.one_op("Gather", value, index, shape=left, axis=place)
     added = _new_places(keys)
     if not added:
         return value
@@ -51,13 +53,9 @@ def _gathered(
 
 
 def _take(x: Value, places: Value, *, shape: Shape, axis: int) -> Value:
-    """The slices at the given indices of a dimension."""
-    return x.writer.one_op("Gather", x, _places(places), shape=shape, axis=axis)
-
-
-def _places(value: Value) -> Value:
-    """Indices in a dtype that ONNX accepts for them."""
-    return value.writer.cast(value, INT64)
+    """The slices at the given indices of a dimension, in a dtype that ONNX accepts for them."""
+    w = x.writer
+    return w.one_op("Gather", x, w.cast(places, INT64), shape=shape, axis=axis)
 
 
 def _sliced(x: Value, kept: list[Any]) -> Value:
@@ -83,12 +81,6 @@ def _bounds(size: int | str, part: slice) -> tuple[int | str, int | str]:
     return 0 if part.start is None else part.start, size if part.stop is None else part.stop
 
 
-def _element(x: Value, place: int, index: int) -> Value:
-    w = x.writer
-    shape = (*x.shape[:place], *x.shape[place + 1 :])
-    return w.one_op("Gather", x, w.constant(index, INT64), shape=shape, axis=place)
-
-
 def _new_places(keys: list[Any]) -> list[int]:
     """The positions in the result where None adds a dimension."""
     found, place = [], 0
@@ -109,12 +101,12 @@ def _set_item(x: Value, new: Value, *arrays: Value, shape: Shape, key: Any) -> V
         return _spread(new, x.shape)
     others = [n for n in range(x.ndim) if n not in named]
     order = [*named, *others]
-    turned = _permuted(x, order)
+    turned = permuted(x, order)
     places, part = _written_places(x, keys, named, arrays)
     given = _in_order(new, x, keys, part, [x.shape[n] for n in others])
     w = x.writer
     made = w.one_op("ScatterND", turned, places, given, shape=turned.shape)
-    return _permuted(made, [order.index(n) for n in range(x.ndim)])
+    return permuted(made, [order.index(n) for n in range(x.ndim)])
 
 
 def _written_places(
@@ -127,7 +119,7 @@ def _written_places(
     if arrays:
         if len(named) > 1:
             raise LackingError("castwise cannot assign by an array and other indices in ONNX")
-        return reshape(_places(arrays[0]), (*arrays[0].shape, 1)), arrays[0].shape
+        return reshape(w.cast(arrays[0], INT64), (*arrays[0].shape, 1)), arrays[0].shape
     lengths = [x.shape[n] for n in named]
     if not all(isinstance(length, int) for length in lengths):
         raise LackingError("castwise cannot assign to a part of a symbolic size in ONNX")
@@ -149,7 +141,7 @@ def _in_order(new: Value, x: Value, keys: list[Any], part: Shape, rest: list[Any
         count = len(part) if isinstance(key, Given) else 1
         (last if key == slice(None) else first).extend(range(place, place + count))
         place += count
-    return _permuted(spread, [*first, *last])
+    return permuted(spread, [*first, *last])
 
 
 def _spread(value: Value, shape: Shape) -> Value:
@@ -158,19 +150,13 @@ def _spread(value: Value, shape: Shape) -> Value:
     return value.writer.one_op("Expand", value, value.writer.sizes(shape), shape=shape)
 
 
-def _permuted(x: Value, order: list[int]) -> Value:
-    if order == sorted(order):
-        return x
-    return x.writer.one_op("Transpose", x, shape=tuple(x.shape[n] for n in order), perm=order)
-
-
 # Elements by their positions, and sorted elements.
 
 
 def _take_along(x: Value, places: Value, *, shape: Shape, axis: int) -> Value:
     """The elements at the indices in another array, one per element of it."""
     wide = (*shape[:axis], x.shape[axis], *shape[axis + 1 :])
-    return _at(_spread(x, wide), _spread(_places(places), shape), axis)
+    return _at(_spread(x, wide), _spread(x.writer.cast(places, INT64), shape), axis)
 
 
 def _at(x: Value, places: Value, axis: int) -> Value:
@@ -201,10 +187,7 @@ def _ordered(x: Value, place: int, descending: bool) -> Value:
     w = x.writer
     wide = w.comparable("TopK", x)
     size, largest = w.size(x.shape[place]), int(descending)
-    values = w.add("TopK", wide, size, shape=x.shape, axis=place, largest=largest, sorted=1)
-    found = w.new_name()
-    w.nodes[-1].output.append(found)
-    return Value(w, found, INT64, values.shape)
+    return w.top_k(wide, size, x.shape, axis=place, largest=largest, sorted=1)[1]
 
 
 def _searchsorted(x: Value, y: Value, *, shape: Shape, side: str, sorter: Value | None) -> Value:

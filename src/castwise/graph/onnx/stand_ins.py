@@ -1,7 +1,6 @@
 """Replacements for kernels that a runtime lacks in every dtype that is wide enough.
 
-Functions of 64-bit floats come first, then uint64 and casts. `new_writer` at the end gives them
-to a writer.
+Functions of 64-bit floats come first, then casts. `new_writer` at the end gives them to a writer.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from castwise.graph.onnx.writer import INT64, StandIns, Value, Writer, called
 from castwise.graph.program import Shape
 from castwise.vocab.dtypes import DType, dtype
 
-_FLOAT32, _FLOAT64, _UINT64 = dtype("float32"), dtype("float64"), dtype("uint64")
+_FLOAT32, _FLOAT64 = dtype("float32"), dtype("float64")
 _LN2 = math.log(2.0)
 _LARGE = 2.0**30  # adding 1 does not change its square
 
@@ -152,28 +151,6 @@ _WRITTEN_OUT: dict[str, Callable[..., Value]] = {
     "ReduceMin": _extreme("ReduceMin"),
 }
 
-# uint64 as int64. Ops that compare numbers, and those that move them or compute what wraps.
-_ORDERING = frozenset({"ArgMax", "ArgMin", "ReduceMax", "ReduceMin", "TopK"})
-_WRAPPING = frozenset({"Where", "Trilu", "CumSum", "CumProd", "Einsum"})
-
-
-def _as_signed(op: str, x: Value) -> Value | None:
-    """uint64 as int64, in a form that an op treats like uint64; None if there is none."""
-    if x.dtype is not _UINT64 or op not in _ORDERING | _WRAPPING:
-        return None
-    return x.writer.cast(_flipped(op, x), INT64)
-
-
-def _as_unsigned(op: str, x: Value) -> Value:
-    """Converts the result back to uint64."""
-    return _flipped(op, x.writer.cast(x, _UINT64))
-
-
-def _flipped(op: str, x: Value) -> Value:
-    """For ops that compare: the highest bit flipped, which gives the order of signed integers."""
-    return called("BitwiseXor", x, 2**63) if op in _ORDERING else x
-
-
 # Casts that a runtime does differently.
 
 
@@ -221,9 +198,6 @@ def _rounded_to_odd(x: Value) -> Value:
     return w.add("BitCast", odd, dtype=_FLOAT32, to=element_type(_FLOAT32))
 
 
-_STAND_INS = StandIns(cast_complex, _before_cast, _WRITTEN_OUT, _as_signed, _as_unsigned)
-
-
 def new_writer(opset: int, runtime: Runtime | None = None) -> Writer:
     """A writer for an opset and a runtime, with replacements for what they lack."""
-    return Writer(opset, runtime, _STAND_INS)
+    return Writer(opset, runtime, StandIns(cast_complex, _before_cast, _WRITTEN_OUT))

@@ -27,7 +27,7 @@ from castwise.graph.program import Shape
 from castwise.graph.sizes import is_quotient, size_terms, split_quotient
 from castwise.vocab.dtypes import DType, dtype
 
-INT64, UINT32, BOOL = dtype("int64"), dtype("uint32"), dtype("bool")
+INT64, UINT32, UINT64, BOOL = (dtype(name) for name in ("int64", "uint32", "uint64", "bool"))
 
 
 def _operator(op: str, **more: Any) -> Callable[[Any, Any], Value]:
@@ -87,8 +87,6 @@ class StandIns:
     cast_complex: Callable[[Value, DType], Value]
     before_cast: Callable[[Value, DType], Value]  # for casts that a runtime does differently
     written_out: Mapping[str, Callable[..., Value]]  # ONNX op -> a version without its kernel
-    as_signed: Callable[[str, Value], Value | None]  # for an op that has no kernel for uint64
-    as_unsigned: Callable[[str, Value], Value]
 
 
 class Writer:
@@ -154,6 +152,15 @@ class Writer:
         helper = onnx_package().helper
         self.nodes.append(helper.make_node(op, list(names), [name], **attributes))
         return Value(self, name, held, shape)
+
+    def top_k(
+        self, value: Value, count: Value, shape: Shape, **attributes: Any
+    ) -> tuple[Value, Value]:
+        """The values of a node with the op TopK, and their places."""
+        values = self.add("TopK", value, count, shape=shape, **attributes)
+        places = Value(self, self.new_name(), INT64, shape)
+        self.nodes[-1].output.append(places.name)
+        return values, places
 
     def inner(self) -> Writer:
         """A writer for the body of a loop, which can use the constants of the graph."""
@@ -261,10 +268,10 @@ class Writer:
 
         Raises LackingError if that is not possible.
         """
-        signed = [self.stand_ins.as_signed(op, v) or v for v in values]
+        signed = [_as_signed(op, v) or v for v in values]
         if signed[main] is not values[main]:
             result = self.one_op(op, *signed, main=main, dtype=dtype, **more)
-            return result if dtype else self.stand_ins.as_unsigned(op, result)
+            return result if dtype else _flipped(op, self.cast(result, UINT64))
         written_out = self.stand_ins.written_out.get(op)
         if written_out is None:
             raise self._not_accepted(op, values[main].dtype, main)
@@ -274,8 +281,7 @@ class Writer:
         """A value in a dtype that an op takes, with the order of its numbers unchanged."""
         if self.takes(op, value.dtype):
             return value
-        signed = self.stand_ins.as_signed(op, value)
-        return signed or self.cast(value, self._stand_in(op, value.dtype, 0))
+        return _as_signed(op, value) or self.cast(value, self._stand_in(op, value.dtype, 0))
 
     def sizes(self, shape: Shape) -> Value:
         """A shape as a list of integers, some of which may be known only when the graph runs."""
@@ -313,6 +319,24 @@ class Writer:
 def _is_small(held: DType) -> bool:
     """Whether a dtype is one that no processor computes in."""
     return held.bits < 8 or (held.kind == "float" and held.bits < 16)
+
+
+# uint64 as int64, for runtimes without its kernels: ops that compare numbers, and those that move
+# them or compute what wraps.
+_ORDERING = frozenset({"ArgMax", "ArgMin", "ReduceMax", "ReduceMin", "TopK"})
+_WRAPPING = frozenset({"Where", "Trilu", "CumSum", "CumProd", "Einsum"})
+
+
+def _as_signed(op: str, x: Value) -> Value | None:
+    """uint64 as int64, in a form that an op treats like uint64; None if there is none."""
+    if x.dtype is not UINT64 or op not in _ORDERING | _WRAPPING:
+        return None
+    return x.writer.cast(_flipped(op, x), INT64)
+
+
+def _flipped(op: str, x: Value) -> Value:
+    """For ops that compare: the highest bit flipped, which gives the order of signed integers."""
+    return called("BitwiseXor", x, 2**63) if op in _ORDERING else x
 
 
 def same(first: Any, *others: Any) -> list[Value]:
