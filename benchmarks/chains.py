@@ -45,7 +45,7 @@ from peers import (
 )
 
 import castwise as cw
-from castwise.kernels.threads import set_threads
+from castwise.kernels.resources import set_threads
 
 SIZE, QUICK_SIZE = 1 << 23, 1 << 20
 ROUNDS, QUICK_ROUNDS = 15, 5

@@ -25,8 +25,7 @@ from typing import Any
 
 from house_map import house_map
 
-from castwise.catalog.dialects import dialect_named, dialects
-from castwise.catalog.layers import layers
+from castwise.catalog.dialects import dialect_named, dialects, layers
 from castwise.comparing.distances import distances
 from castwise.comparing.lattice import lattice
 from castwise.report.distances import distances_svg

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from castwise.conformance.recorder import Cell, Header, Recorder, ValueRecorder
-from castwise.vocab.architecture import architecture
+from castwise.rules.values import architecture
 
 
 def header(recorder: Recorder | ValueRecorder) -> Header:

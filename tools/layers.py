@@ -28,8 +28,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import castwise
-from castwise.catalog.dialects import dialect_named, dialects
-from castwise.catalog.layers import INDEX, Layer, LayerCell, layer_file, read_index
+from castwise.catalog.dialects import (
+    INDEX,
+    Layer,
+    LayerCell,
+    dialect_named,
+    dialects,
+    layer_file,
+    read_index,
+)
 from castwise.conformance.recorder import Header
 from castwise.conformance.transformations import FAILED
 from castwise.rules.dialect import Dialect

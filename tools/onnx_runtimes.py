@@ -30,7 +30,7 @@ from castwise.graph.onnx.runtimes import (
     runtime_session,
     type_text,
 )
-from castwise.vocab.architecture import architecture
+from castwise.rules.values import architecture
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.live import to_dtype
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from castwise.frameworks.implicit_promotion import ImplicitPromotion
     from castwise.graph.compile import compile
     from castwise.graph.graph import Graph, load_graph, trace
-    from castwise.kernels.threads import get_threads, set_threads
+    from castwise.kernels.resources import get_threads, set_threads
     from castwise.rules.dialect import Dialect
     from castwise.rules.rule import Rule
     from castwise.vocab.dtypes import DType
@@ -104,8 +104,8 @@ _NAMES = {
     "Variable": "arrays.variable.Variable",
     "apply": "arrays.tensor.apply",
     "count_casts": "arrays.counting.count_casts",
-    "set_threads": "kernels.threads.set_threads",
-    "get_threads": "kernels.threads.get_threads",
+    "set_threads": "kernels.resources.set_threads",
+    "get_threads": "kernels.resources.get_threads",
     "trace": "graph.graph.trace",
     "compile": "graph.compile.compile",
     "Graph": "graph.graph.Graph",

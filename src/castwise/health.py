@@ -24,7 +24,7 @@ from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.arrays.fusing import COSTS, PACKAGES, VARIABLE, is_installed
 from castwise.catalog.dialects import dialect_named, dialects, nearest_named
 from castwise.errors import CastwiseError, UsageError
-from castwise.kernels import disk, threads
+from castwise.kernels.resources import cache_directory, get_threads
 from castwise.rules.dialect import Dialect
 from castwise.settings import Settings, project_settings
 from castwise.vocab.live import framework_module
@@ -377,13 +377,13 @@ def _kernels(kind: str) -> Kernels:
     if not is_installed(kind):
         return Kernels(kind, version, f"{VARIABLE} is {os.environ.get(VARIABLE)}",
                        f"unset {VARIABLE}", size)  # fmt: skip
-    cache = str(disk.directory() or "") or None
+    cache = str(cache_directory() or "") or None
     return Kernels(kind, version, "", "", size, _threads() if kind == "cpu" else None, cache)
 
 
 def _threads() -> int | None:
     try:
-        return threads.get_threads()
+        return get_threads()
     except UsageError:  # a variable that makes no sense: the first large op says so
         return None
 

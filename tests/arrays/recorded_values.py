@@ -31,8 +31,7 @@ from castwise.conformance.values import (
 )
 from castwise.errors import CastwiseError, ScalarRangeError
 from castwise.rules.dialect import Dialect
-from castwise.rules.values import WRAPS_ON
-from castwise.vocab.architecture import architecture
+from castwise.rules.values import WRAPS_ON, architecture
 from castwise.vocab.notation import OUT_OF_RANGE
 from cell_files import read_cells
 

@@ -39,7 +39,7 @@ from castwise.conformance.recorder import Cell
 from castwise.conformance.values import agrees, read_held
 from castwise.errors import DivisionByZeroError, ScalarRangeError, UsageError
 from castwise.rules.dialect import Dialect
-from castwise.vocab.architecture import architecture
+from castwise.rules.values import architecture
 from processes import compiled_let_go
 
 # Dask runs a graph, JAX and CuPy compile for each cell: of theirs one in so many is tried.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.vocab.architecture import architecture
+from castwise.rules.values import architecture
 
 BACKENDS = ["numpy", "torch", "jax"]
 NAN_AS_INT32 = {"x86_64": -(2**31), "aarch64": 0}[architecture()]  # what NaN is cast to

@@ -9,7 +9,7 @@ from recorded_values import RECORDED_ON, computed, of_processor, quietly, record
 import castwise as cw
 from castwise.conformance.recorder import Cell
 from castwise.conformance.values import CAST, read_held
-from castwise.vocab.architecture import architecture
+from castwise.rules.values import architecture
 from castwise.vocab.dtypes import dtype
 
 

@@ -15,8 +15,7 @@ import pytest
 from ran import Ran
 
 from castwise import __version__
-from castwise.catalog.dialects import dialects
-from castwise.catalog.layers import layers
+from castwise.catalog.dialects import dialects, layers
 from castwise.report.answers import MANY
 from processes import started
 

@@ -6,9 +6,8 @@ import pytest
 
 import castwise as cw
 import cells
-from castwise.catalog.dialects import dialect_named
-from castwise.catalog.layers import layer_cells, layer_lines, layers
-from castwise.catalog.layers import without_layers as rules_of
+from castwise.catalog.dialects import dialect_named, layer_cells, layer_lines, layers
+from castwise.catalog.dialects import without_layers as rules_of
 from castwise.comparing.verify import agrees, answer_for
 from castwise.conformance.recorder import Cell
 

@@ -9,7 +9,7 @@ import pytest
 
 from castwise.catalog.dialects import dialects, framework_messages
 from castwise.engine.tracebacks import MOST, read_traceback, regular_expression, traceback_data
-from castwise.rules.messages import PLACEHOLDERS, Message
+from castwise.rules.dialect import PLACEHOLDERS, Message
 from castwise.vocab.dtypes import CANONICAL
 from castwise.vocab.ops import OPS
 from loops import each

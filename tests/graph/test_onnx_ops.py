@@ -20,7 +20,7 @@ from onnx_judges import (
 from castwise.errors import UsageError
 from castwise.graph.onnx.export import program_to_onnx
 from castwise.graph.onnx.runtimes import current_opset
-from castwise.vocab.architecture import architecture
+from castwise.rules.values import architecture
 from castwise.vocab.dtypes import DType
 from onnx_support import (
     REFERENCE_DIFFERS,

@@ -17,7 +17,7 @@ import castwise as cw
 import castwise.array_api as xp
 from castwise.graph.onnx.export import program_to_onnx
 from castwise.graph.onnx.runtimes import ONNX_NAMES, runtime_named, runtime_session
-from castwise.vocab.architecture import architecture
+from castwise.rules.values import architecture
 from castwise.vocab.dtypes import DType, dtype
 from onnx_support import (
     cells,

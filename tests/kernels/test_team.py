@@ -16,8 +16,8 @@ from types import SimpleNamespace
 import pytest
 
 pytest.importorskip("llvmlite")
-from castwise.kernels import workers
-from castwise.kernels.workers import Job
+from castwise.kernels import processor
+from castwise.kernels.processor import Job
 
 _KERNEL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.POINTER(ctypes.c_int64), ctypes.c_void_p)
 Kernel = Callable[[int, int], int]
@@ -107,7 +107,7 @@ def test_an_interrupt_waits_for_the_workers(monkeypatch: pytest.MonkeyPatch) -> 
         raise KeyboardInterrupt
 
     job, held = job_of(kernel, 2, 2)
-    monkeypatch.setattr(workers, "time", SimpleNamespace(sleep=interrupted))
+    monkeypatch.setattr(processor, "time", SimpleNamespace(sleep=interrupted))
     with pytest.raises(KeyboardInterrupt):
         job([0])
     assert sorted(done) == [0, 1]
@@ -118,7 +118,7 @@ def test_without_a_thread_the_leader_computes_all(monkeypatch: pytest.MonkeyPatc
     def fails(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(workers, "_workers", [])
+    monkeypatch.setattr(processor, "_workers", [])
     monkeypatch.setattr(threading.Thread, "start", fails)
     job, held = job_of(lambda part, address: 1 << part, 4, 4)
     assert job([0]) == 15

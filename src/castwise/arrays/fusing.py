@@ -29,7 +29,7 @@ from castwise.kernels.program import (
     Writer,
     broadcast_strides,
 )
-from castwise.kernels.threads import get_threads
+from castwise.kernels.resources import get_threads
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import UNDEFINED

@@ -8,8 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from castwise.catalog.dialects import dialect_named, framework_named
-from castwise.catalog.layers import LayerCell, layer_cells, layer_lines, layers
+from castwise.catalog.dialects import (
+    LayerCell,
+    dialect_named,
+    framework_named,
+    layer_cells,
+    layer_lines,
+    layers,
+)
 from castwise.engine.decision import Question
 from castwise.engine.recorded import cell_question
 from castwise.errors import UsageError, did_you_mean

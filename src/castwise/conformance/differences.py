@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import NamedTuple
 
-from castwise.vocab.architecture import architecture
+from castwise.rules.values import architecture
 
 
 class Difference(NamedTuple):

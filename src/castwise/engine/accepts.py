@@ -5,7 +5,16 @@ from __future__ import annotations
 import math
 import sys
 
-from castwise.engine.decision import Note, Question, Refusal
+from castwise.engine.decision import (
+    Note,
+    Question,
+    Refusal,
+    is_beyond,
+    is_unconvertible,
+    named_out_of_range,
+    not_computed,
+    scalar_out_of_range,
+)
 from castwise.engine.operands import (
     check_numbers,
     is_native,
@@ -15,13 +24,6 @@ from castwise.engine.operands import (
     unpromoted,
 )
 from castwise.engine.plan import Plan
-from castwise.engine.refusals import (
-    is_beyond,
-    is_unconvertible,
-    named_out_of_range,
-    not_computed,
-    scalar_out_of_range,
-)
 from castwise.engine.writes import takes_any
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import KINDS, DType, dtype, weak_nodes

@@ -5,11 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.engine.accepts import compares_exactly, is_refused_compute
-from castwise.engine.decision import Named, Note, Question, Refusal
+from castwise.engine.decision import (
+    Named,
+    Note,
+    Question,
+    Refusal,
+    is_beyond,
+    is_unconvertible,
+    named_out_of_range,
+)
 from castwise.engine.joins import joined
 from castwise.engine.operands import number_dtypes, own_dtype
 from castwise.engine.plan import Plan, op_plan
-from castwise.engine.refusals import is_beyond, is_unconvertible, named_out_of_range
 from castwise.engine.scalars import reached, smallest_dtype
 from castwise.engine.writes import can_write, writing_by
 from castwise.errors import UsageError, did_you_mean

@@ -42,6 +42,7 @@ from castwise.engine.decision import (
     Refusal,
     cast_between,
     cast_text,
+    check_guards,
     result_text,
     step_text,
 )
@@ -66,7 +67,6 @@ from castwise.engine.operands import (
 )
 from castwise.engine.plan import Plan, op_plan
 from castwise.engine.recorded import recorded_decision
-from castwise.engine.refusals import check_guards
 from castwise.engine.writes import (
     assignment_refusal,
     becomes_result,

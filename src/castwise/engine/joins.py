@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from castwise.engine.accepts import check_exponent, is_integer_power
-from castwise.engine.decision import Note, Refusal
+from castwise.engine.decision import (
+    Note,
+    Refusal,
+    conversion_out_of_range,
+    no_common_dtype,
+    not_computed,
+)
 from castwise.engine.operands import is_in_range, is_weakly_typed, own_dtype
 from castwise.engine.plan import Plan
-from castwise.engine.refusals import conversion_out_of_range, no_common_dtype, not_computed
 from castwise.engine.scalars import (
     as_nodes,
     category_dtype,

@@ -5,10 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.engine.accepts import must_fit_default_int
-from castwise.engine.decision import HAZARDS, Cast, Decide, Decision, Note, Question, Refusal
+from castwise.engine.decision import (
+    HAZARDS,
+    Cast,
+    Decide,
+    Decision,
+    Note,
+    Question,
+    Refusal,
+    conversion_out_of_range,
+)
 from castwise.engine.operands import is_in_range, is_place, made_array, own_dtype
 from castwise.engine.plan import Plan, op_plan
-from castwise.engine.refusals import conversion_out_of_range
 from castwise.engine.scalars import join
 from castwise.engine.writes import deciding_form
 from castwise.errors import UsageError

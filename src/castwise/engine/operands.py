@@ -6,9 +6,8 @@ import cmath
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from castwise.engine.decision import Note, Refusal
+from castwise.engine.decision import Note, Refusal, conversion_out_of_range
 from castwise.engine.plan import Plan
-from castwise.engine.refusals import conversion_out_of_range
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand, scalar_text
 

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from castwise.catalog.dialects import dialect_named
-from castwise.engine.decision import Note, Refusal
+from castwise.engine.decision import Note, Refusal, is_beyond, no_common_dtype, way_out
 from castwise.engine.operands import is_weakly_typed, number_dtypes, own_dtype
 from castwise.engine.plan import Plan, dialect_reach
-from castwise.engine.refusals import is_beyond, no_common_dtype, way_out
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_named, strong_twin, weak_nodes
 from castwise.vocab.operands import Operand, Role, Scalar, array_operand, scalar_text

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from castwise.catalog.dialects import dialect_named, framework_messages
-from castwise.rules.messages import Message, Messages
+from castwise.rules.dialect import Message, Messages
 from castwise.vocab.dtypes import CANONICAL
 from castwise.vocab.ops import OPS, SYMBOLS
 

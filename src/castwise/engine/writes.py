@@ -6,10 +6,16 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from castwise.engine.decision import Question, Refusal, cast_between, cast_text
+from castwise.engine.decision import (
+    HARMLESS,
+    Question,
+    Refusal,
+    cast_between,
+    cast_text,
+    is_unconvertible,
+)
 from castwise.engine.operands import is_native
 from castwise.engine.plan import Plan, Reach, dialect_reach, meaning, op_plan
-from castwise.engine.refusals import HARMLESS, is_unconvertible
 from castwise.errors import PromotionError, ScalarRangeError
 from castwise.rules.dialect import Dialect
 from castwise.rules.rule import OUTPUTS, Writes

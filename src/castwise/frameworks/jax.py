@@ -5,8 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.frameworks.numpy import ALIASES
-from castwise.rules.dialect import Assigns, Becomes, Dialect, Evidence, Joining, Laws, Naming
-from castwise.rules.messages import Message, Messages
+from castwise.rules.dialect import (
+    Assigns,
+    Becomes,
+    Dialect,
+    Evidence,
+    Joining,
+    Laws,
+    Message,
+    Messages,
+    Naming,
+)
 from castwise.rules.rule import (
     Accepts,
     Arguments,

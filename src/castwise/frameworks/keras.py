@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castwise.frameworks.jax import JAX, LATTICE
-from castwise.rules.messages import Message, Messages
+from castwise.rules.dialect import Message, Messages
 from castwise.rules.rule import (
     Accepts,
     Arguments,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from castwise.rules.dialect import Becomes, Dialect, Evidence, Laws, Naming
-from castwise.rules.messages import Message, Messages
+from castwise.rules.dialect import Becomes, Dialect, Evidence, Laws, Message, Messages, Naming
 from castwise.rules.rule import (
     Accepts,
     Arguments,

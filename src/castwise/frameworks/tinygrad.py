@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from castwise.rules.dialect import Assigns, Becomes, Dialect, Evidence, Joining, Laws, Naming
-from castwise.rules.messages import Message, Messages
+from castwise.rules.dialect import (
+    Assigns,
+    Becomes,
+    Dialect,
+    Evidence,
+    Joining,
+    Laws,
+    Message,
+    Messages,
+    Naming,
+)
 from castwise.rules.rule import (
     Accepts,
     Arguments,

@@ -28,8 +28,8 @@ from castwise.kernels.program import (
     Step,
     stored_as,
 )
-from castwise.kernels.threads import fork_safe
-from castwise.vocab.architecture import architecture
+from castwise.kernels.resources import fork_safe
+from castwise.rules.values import architecture
 from castwise.vocab.dtypes import DType
 
 # The LLVM instructions of each step of a lowered program.

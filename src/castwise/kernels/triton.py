@@ -12,7 +12,6 @@ from typing import Any
 import triton
 import triton.language as tl
 
-from castwise.kernels import disk
 from castwise.kernels.program import (
     ANY,
     BFLOAT16,
@@ -35,6 +34,7 @@ from castwise.kernels.program import (
     kernel_layout,
     stored_as,
 )
+from castwise.kernels.resources import cache_directory, code_key, private_directory
 from castwise.vocab.dtypes import DType
 
 # A Triton kernel from a lowered program, as Python text.
@@ -263,7 +263,7 @@ def _strides(layout: Layout, itemsizes: Sequence[int]) -> list[int]:
 
 class _Kernel:
     def __init__(self, text: str) -> None:
-        name = f"<castwise kernel {disk.digest(text)[:16]}>"
+        name = f"<castwise kernel {code_key(text)[:16]}>"
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         scope: dict[str, Any] = {"tl": tl, "__name__": "castwise.kernels.triton.generated"}
         exec(compile(text, name, "exec"), scope)
@@ -286,10 +286,10 @@ def _kernel(program: Lowered, steps: str, rank: int, is_large: bool) -> _Kernel:
 @contextlib.contextmanager
 def _kept() -> Iterator[None]:
     """Lets Triton keep what it compiles in castwise's own directory, or nowhere."""
-    place = disk.directory("triton")
+    place = cache_directory("triton")
     with triton.knobs.cache.scope(), triton.knobs.compilation.scope():
         if place is None:
             triton.knobs.compilation.always_compile = True
         else:
-            triton.knobs.cache.dir = str(disk.made(place))
+            triton.knobs.cache.dir = str(private_directory(place))
         yield

@@ -7,8 +7,7 @@ import textwrap
 from html import escape
 from typing import Any
 
-from castwise.catalog.dialects import dialect_named, dialects
-from castwise.catalog.layers import layers
+from castwise.catalog.dialects import dialect_named, dialects, layers
 from castwise.report.page import card, dtype_html, faint, paragraph
 from castwise.report.table import short_name
 from castwise.report.terminal import Paint, in_groups, plain, some_of

@@ -6,6 +6,7 @@ the words to choose from beside it. The defaults are mostly NumPy's.
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -574,3 +575,12 @@ TITLES: Mapping[str, str] = {name: own["title"] for name, own in _CHOOSING.items
 
 # What "wraps" means where castwise converts instead of the processor.
 WRAPS_ON = {"x86_64": "wraps as x86-64", "aarch64": "wraps as ARM"}
+
+_ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}  # what Windows and macOS call them
+
+
+def architecture() -> str:
+    """The processor's, on which the results of casts and some functions depend: `x86_64`,
+    `aarch64`, or what the system calls another one."""
+    machine = platform.machine().lower()
+    return _ARCHITECTURES.get(machine, machine)

@@ -24,7 +24,7 @@ from castwise.arrays.functions import standard_name, vecdot
 from castwise.arrays.steps import Casting, EntryCast, Steps, Writer
 from castwise.arrays.values import adapted
 from castwise.kernels.program import Place
-from castwise.kernels.threads import fork_safe
+from castwise.kernels.resources import fork_safe
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
