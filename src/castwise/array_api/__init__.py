@@ -15,7 +15,6 @@ from castwise.array_api.beyond import *  # noqa: F403
 from castwise.array_api.beyond import functions_from_rows as _functions_from_rows
 from castwise.array_api.constants import *  # noqa: F403
 from castwise.array_api.creation import *  # noqa: F403
-from castwise.array_api.elementwise import *  # noqa: F403
 from castwise.array_api.functions import *  # noqa: F403
 from castwise.array_api.inspection import *  # noqa: F403
 from castwise.array_api.layers import *  # noqa: F403

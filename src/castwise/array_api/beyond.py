@@ -7,41 +7,15 @@ from collections.abc import Callable, Collection
 from inspect import Parameter, Signature
 from typing import Any, Literal, TypeAlias
 
-from castwise.array_api.calls import Axes, Number, Operand, op
-from castwise.array_api.elementwise import (
-    angle,
-    cbrt,
-    clamp_max,
-    clamp_min,
-    degrees,
-    div_no_nan,
-    dot,
-    erf,
-    exp2,
-    float_power,
-    floor_div,
-    fmax,
-    fmin,
-    fmod,
-    gelu,
-    heaviside,
-    inner,
-    kron,
-    ldexp,
-    logaddexp2,
-    logsumexp,
-    median,
-    multiply_no_nan,
-    outer,
-    radians,
-    real_div,
-    relu,
-    rsqrt,
-    rsub,
-    sigmoid,
-    silu,
-    truncate_div,
-    xlogy,
+from castwise.array_api.calls import (
+    Axes,
+    Number,
+    Operand,
+    index_reduction,
+    one,
+    op,
+    reduction,
+    two,
 )
 from castwise.arrays.functions import standard_name
 from castwise.arrays.tensor import Tensor
@@ -57,6 +31,47 @@ __all__ = [
 ]  # fmt: skip
 
 Reduction: TypeAlias = Literal["mean", "sum", "none"]
+
+
+angle = one("angle")
+cbrt = one("cbrt")
+degrees = one("degrees")
+erf = one("erf")
+exp2 = one("exp2")
+gelu = one("gelu")
+radians = one("radians")
+relu = one("relu")
+rsqrt = one("rsqrt")
+sigmoid = one("sigmoid")
+silu = one("silu", "Each element times its sigmoid.")
+
+clamp_max = two("clamp_max")
+clamp_min = two("clamp_min")
+div_no_nan = two("div_no_nan", "The quotient of two operands; 0 where the divisor is 0.")
+dot = two("dot")
+float_power = two("float_power")
+floor_div = two("floor_div", "The quotient of two operands, rounded down.")
+fmax = two("fmax")
+fmin = two("fmin")
+fmod = two("fmod")
+heaviside = two("heaviside")
+inner = two("inner")
+kron = two("kron")
+ldexp = two("ldexp")
+logaddexp2 = two("logaddexp2")
+multiply_no_nan = two(
+    "multiply_no_nan",
+    "The product of two operands; 0 where the second is 0, for any first operand.",
+)
+outer = two("outer")
+real_div = two("real_div", "The quotient of two operands, in their own dtype.")
+rsub = two("rsub", "The second operand minus the first.")
+truncate_div = two("truncate_div", "The quotient of two operands, truncated towards zero.")
+xlogy = two("xlogy")
+
+logsumexp = reduction("logsumexp")
+
+median = index_reduction("median", "The middle element, or the mean of the middle two.")
 
 
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:

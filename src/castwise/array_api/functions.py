@@ -1,5 +1,5 @@
-"""The standard's functions whose signatures are their own: they move, join, sort and compare
-elements, or reduce them. The others are in `elementwise`."""
+"""The standard's functions on tensors: those that are one call of an op, and those that move, join,
+sort and compare elements, or reduce them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,19 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Literal, NamedTuple
 
-from castwise.array_api.calls import Axes, Bound, Operand, Pairs, first_result, op, reduced
+from castwise.array_api.calls import (
+    Axes,
+    Bound,
+    Operand,
+    Pairs,
+    first_result,
+    index_reduction,
+    one,
+    op,
+    reduced,
+    reduction,
+    two,
+)
 from castwise.arrays.elements import (
     as_index,
     backend_result,
@@ -30,13 +42,101 @@ from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
 
 __all__ = [
-    "argsort", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "clip", "concat",
-    "cumulative_prod", "cumulative_sum", "diff", "expand_dims", "flip", "isin", "matmul",
-    "matrix_transpose", "meshgrid", "moveaxis", "nonzero", "permute_dims", "prod", "repeat",
-    "reshape", "roll", "searchsorted", "sort", "squeeze", "stack", "std", "sum", "take",
-    "take_along_axis", "tensordot", "tile", "tril", "triu", "unique_all", "unique_counts",
-    "unique_inverse", "unique_values", "unstack", "var", "vecdot", "where",
+    "abs", "acos", "acosh", "add", "all", "any", "argmax", "argmin", "argsort", "asin", "asinh",
+    "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "broadcast_arrays", "broadcast_shapes", "broadcast_to",
+    "ceil", "clip", "concat", "conj", "copysign", "cos", "cosh", "count_nonzero", "cumulative_prod",
+    "cumulative_sum", "diff", "divide", "equal", "exp", "expand_dims", "expm1", "flip", "floor",
+    "floor_divide", "greater", "greater_equal", "hypot", "imag", "isfinite", "isin", "isinf",
+    "isnan", "less", "less_equal", "log", "log1p", "log2", "log10", "logaddexp", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "matmul", "matrix_transpose", "max", "maximum",
+    "mean", "meshgrid", "min", "minimum", "moveaxis", "multiply", "negative", "nextafter",
+    "nonzero", "not_equal", "permute_dims", "positive", "pow", "prod", "real", "reciprocal",
+    "remainder", "repeat", "reshape", "roll", "round", "searchsorted", "sign", "signbit", "sin",
+    "sinh", "sort", "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "take",
+    "take_along_axis", "tan", "tanh", "tensordot", "tile", "tril", "triu", "trunc", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values", "unstack", "var", "vecdot", "where",
 ]  # fmt: skip
+
+# One call of an op each, with the docstring of its method.
+
+abs = one("abs")
+acos = one("acos")
+acosh = one("acosh")
+asin = one("asin")
+asinh = one("asinh")
+atan = one("atan")
+atanh = one("atanh")
+bitwise_invert = one("bitwise_not")
+ceil = one("ceil")
+conj = one("conj", "The complex conjugate of each element.")
+cos = one("cos")
+cosh = one("cosh")
+exp = one("exp")
+expm1 = one("expm1")
+floor = one("floor")
+imag = one("imag", "The imaginary part of each element.")
+isfinite = one("isfinite")
+isinf = one("isinf")
+isnan = one("isnan")
+log = one("log")
+log10 = one("log10")
+log1p = one("log1p")
+log2 = one("log2")
+logical_not = one("logical_not")
+negative = one("neg")
+positive = one("positive")
+real = one("real", "The real part of each element.")
+reciprocal = one("reciprocal")
+round = one("round", "The nearest integer, ties to even, in the same dtype.")
+sign = one("sign")
+signbit = one("signbit")
+sin = one("sin")
+sinh = one("sinh")
+sqrt = one("sqrt")
+square = one("square")
+tan = one("tan")
+tanh = one("tanh")
+trunc = one("trunc")
+
+add = two("add")
+atan2 = two("atan2")
+bitwise_and = two("bitwise_and")
+bitwise_left_shift = two("bitwise_left_shift")
+bitwise_or = two("bitwise_or")
+bitwise_right_shift = two("bitwise_right_shift")
+bitwise_xor = two("bitwise_xor")
+copysign = two("copysign")
+divide = two("div")
+equal = two("eq")
+floor_divide = two("floor_divide")
+greater = two("gt")
+greater_equal = two("ge")
+hypot = two("hypot")
+less = two("lt")
+less_equal = two("le")
+logaddexp = two("logaddexp")
+logical_and = two("logical_and")
+logical_or = two("logical_or")
+logical_xor = two("logical_xor")
+maximum = two("maximum")
+minimum = two("minimum")
+multiply = two("mul")
+nextafter = two("nextafter")
+not_equal = two("ne")
+pow = two("pow")
+remainder = two("remainder")
+subtract = two("sub")
+
+all = reduction("all")
+any = reduction("any")
+count_nonzero = reduction("count_nonzero")
+max = reduction("max", "The largest element.")
+mean = reduction("mean")
+min = reduction("min", "The smallest element.")
+
+argmax = index_reduction("argmax")
+argmin = index_reduction("argmin")
 
 # Computations.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from castwise.arrays.apply import apply_op, apply_several, rounded
 from castwise.arrays.backend import TakesConstants
@@ -23,26 +24,458 @@ from castwise.arrays.elements import (
     sorting_indices,
 )
 from castwise.arrays.kinds import TensorData, truncated_dtype
-from castwise.arrays.method_rows import Pairs, Reductions, Unary
-from castwise.arrays.spelling import (
-    Axes,
-    Operand,
-    Sizes,
-    axis_or_dim,
-    dtype_in,
-    given,
-    method_rules,
-    numbers,
-    place,
-    reduced,
-)
 from castwise.catalog.dialects import dialect_named, dialects
 from castwise.errors import UsageError
+from castwise.rules.values import ArrayMethods
+from castwise.vocab.dtypes import DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.ops import OPS
 
 if TYPE_CHECKING:
     from castwise.arrays.tensor import Tensor
+
+# The arguments of methods, in the spellings of several frameworks.
+
+Number: TypeAlias = bool | int | float | complex
+Operand: TypeAlias = "Tensor | Number"
+Axes: TypeAlias = int | Sequence[int] | None
+Sizes: TypeAlias = int | Sequence[int]
+
+
+def axis_or_dim(axis: Any, dim: Any, default: Any = None) -> Any:
+    """The axis or axes of a call, which may also be called dim.
+
+    >>> axis_or_dim(None, [0, 1])
+    (0, 1)
+    """
+    if axis is not None and dim is not None:
+        raise UsageError("axis and dim are the same: give one of them.")
+    found = dim if axis is None else axis
+    if found is None:
+        return default
+    return operator.index(found) if hasattr(found, "__index__") else tuple(found)
+
+
+def reduced(
+    axis: Any, keepdims: bool, dim: Any, keepdim: bool | None, **options: Any
+) -> dict[str, Any]:
+    """The axis of a reduction, whether its result keeps that dimension, and options that are not
+    None."""
+    keeps = keepdims if keepdim is None else keepdim
+    if not isinstance(keeps, bool):
+        raise UsageError(f"keepdims is True or False, not {keeps!r}: give others by name, dtype=.")
+    return {"axis": axis_or_dim(axis, dim), "keepdims": keeps, **given(**options)}
+
+
+def corrected(
+    correction: float | None, ddof: float | None, unbiased: bool | None
+) -> dict[str, Any]:
+    """What the count is reduced by in a variance; empty: by what the dialect says.
+
+    >>> corrected(None, None, True)
+    {'correction': 1}
+    """
+    given = [n for n in (correction, ddof, None if unbiased is None else int(unbiased))
+             if n is not None]  # fmt: skip
+    if len(given) > 1:
+        raise UsageError("correction, ddof and unbiased are the same: give one of them.")
+    return {"correction": given[0]} if given else {}
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """The options that are not None."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def numbers(parts: Sequence[Any]) -> tuple[int, ...]:
+    """Sizes or axes, given one by one or as one sequence.
+
+    >>> numbers((2, 3)), numbers(((2, 3),))
+    ((2, 3), (2, 3))
+    """
+    if len(parts) == 1 and isinstance(parts[0], (tuple, list)):
+        return tuple(parts[0])
+    return tuple(parts)
+
+
+def place(axis: int, ndim: int) -> int:
+    """An axis counted from the front.
+
+    Raises UsageError if there is none.
+    """
+    found = operator.index(axis)
+    if not -ndim <= found < ndim:
+        raise UsageError(f"axis {axis} is out of range for {ndim} dimension(s).")
+    return found % ndim
+
+
+def dtype_in(thing: Any) -> DType | None:
+    """The dtype that an argument names, if any."""
+    try:
+        return to_dtype(thing)
+    except UsageError:
+        return None
+
+
+def method_rules(tensor: Any) -> ArrayMethods:
+    """What methods give in the framework of a tensor's dialect."""
+    found: ArrayMethods = tensor._kind.current_dialect.values.methods
+    return found
+
+
+# Methods that are one call of an op.
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+class _WithOther(Protocol):
+    """A method with another operand, as a type checker sees it on a tensor."""
+
+    def __call__(self, other: Operand) -> Tensor: ...
+
+
+def one(op: str, about: str) -> Callable[[Any], Tensor]:
+    """The method of an op that has no other operand."""
+
+    def method(self: Any) -> Tensor:
+        return apply_op(op, self)
+
+    return _named(method, op, about)
+
+
+def two(op: str, about: str) -> _WithOther:
+    """The method of an op that has another operand."""
+
+    def method(self: Any, other: Operand) -> Tensor:
+        return apply_op(op, self, other)
+
+    return cast(_WithOther, _named(method, op, about))
+
+
+def _named(method: _Method, op: str, about: str) -> _Method:
+    """A method as if it were written out in `Ops`."""
+    del method.__annotations__["self"]
+    method.__name__, method.__qualname__, method.__doc__ = op, f"Ops.{op}", about
+    return method
+
+
+class Ops:
+    """The methods of a tensor that are one call of an op."""
+
+    __slots__ = ()
+
+    abs = absolute = one("abs", "The absolute value of each element.")
+    acos = arccos = one("acos", "The inverse cosine of each element.")
+    acosh = arccosh = one("acosh", "The inverse hyperbolic cosine of each element.")
+    angle = one("angle", "The angle of each complex number; pi for a negative real one.")
+    asin = arcsin = one("asin", "The inverse sine of each element.")
+    asinh = arcsinh = one("asinh", "The inverse hyperbolic sine of each element.")
+    atan = arctan = one("atan", "The inverse tangent of each element.")
+    atanh = arctanh = one("atanh", "The inverse hyperbolic tangent of each element.")
+    bitwise_not = one("bitwise_not", "Each element with its bits inverted.")
+    cbrt = one("cbrt", "The cube root of each element.")
+    ceil = one("ceil", "The next integer up, in the same dtype.")
+    cos = one("cos", "The cosine of each element.")
+    cosh = one("cosh", "The hyperbolic cosine of each element.")
+    degrees = rad2deg = one("degrees", "Each angle, given in radians, in degrees.")
+    erf = one("erf", "The error function of each element.")
+    exp = one("exp", "e to the power of each element.")
+    exp2 = one("exp2", "2 to the power of each element.")
+    expm1 = one("expm1", "e to the power of each element, minus 1, exact near 0.")
+    floor = one("floor", "The next integer down, in the same dtype.")
+    gelu = one("gelu", "Each element times the probability that a normal variable is below it.")
+    isfinite = one("isfinite", "Whether each element is neither infinite nor NaN.")
+    isinf = one("isinf", "Whether each element is infinite.")
+    isnan = one("isnan", "Whether each element is NaN.")
+    log = one("log", "The natural logarithm of each element.")
+    log10 = one("log10", "The logarithm to base 10 of each element.")
+    log1p = one("log1p", "The logarithm of 1 plus each element, exact near 0.")
+    log2 = one("log2", "The logarithm to base 2 of each element.")
+    logical_not = one("logical_not", "Whether each element is false.")
+    neg = negative = one("neg", "Each element with its sign flipped.")
+    positive = one("positive", "Each element unchanged.")
+    radians = deg2rad = one("radians", "Each angle, given in degrees, in radians.")
+    reciprocal = one("reciprocal", "1 divided by each element.")
+    relu = one("relu", "Each element, or 0 where it is negative.")
+    rsqrt = one("rsqrt", "1 divided by the square root of each element.")
+    sigmoid = one("sigmoid", "1 / (1 + exp(-x)).")
+    sign = one("sign", "-1, 0 or 1; for complex numbers the number divided by its magnitude.")
+    signbit = one("signbit", "Whether the sign bit of each element is set, including that of -0.")
+    sin = one("sin", "The sine of each element.")
+    sinh = one("sinh", "The hyperbolic sine of each element.")
+    sqrt = one("sqrt", "The square root of each element.")
+    square = one("square", "The square of each element.")
+    tan = one("tan", "The tangent of each element.")
+    tanh = one("tanh", "The hyperbolic tangent of each element.")
+    trunc = fix = one("trunc", "Each element truncated towards zero, in the same dtype.")
+
+    atan2 = arctan2 = two("atan2", "The angle of the points (x2, x1), in all four quadrants.")
+    bitwise_and = two("bitwise_and", "The bits set in both operands.")
+    bitwise_left_shift = two(
+        "bitwise_left_shift", "The bits of one operand, shifted left by the other."
+    )
+    bitwise_or = two("bitwise_or", "The bits set in either operand.")
+    bitwise_right_shift = two(
+        "bitwise_right_shift", "The bits of one operand, shifted right by the other."
+    )
+    bitwise_xor = two("bitwise_xor", "The bits set in exactly one of two operands.")
+    clamp_max = two("clamp_max", "Each element, no larger than the bound.")
+    clamp_min = two("clamp_min", "Each element, no smaller than the bound.")
+    copysign = two("copysign", "The magnitude of one operand with the sign of the other.")
+    dot = two(
+        "dot",
+        "The sum of products over the last dimension of one and the one before last of the other.",
+    )
+    eq = two("eq", "Whether two operands are equal.")
+    float_power = two(
+        "float_power", "One operand to the power of the other, in float64 or complex128."
+    )
+    floor_divide = two("floor_divide", "The quotient of two operands, rounded down.")
+    fmax = two("fmax", "The larger of two operands; if one is NaN, the other.")
+    fmin = two("fmin", "The smaller of two operands; if one is NaN, the other.")
+    fmod = two("fmod", "The remainder of a division, with the sign of the dividend.")
+    ge = greater_equal = two("ge", "Whether one operand is greater than the other or equal to it.")
+    gt = greater = two("gt", "Whether one operand is greater than the other.")
+    heaviside = two("heaviside", "0 below zero, 1 above, and the second operand at zero.")
+    hypot = two("hypot", "The length of the hypotenuse of a right triangle with these legs.")
+    inner = two("inner", "The sum of products over the last dimension of both.")
+    kron = two(
+        "kron",
+        "Each element of the first operand times the whole of the second, laid out as blocks.",
+    )
+    ldexp = two("ldexp", "The first operand times 2 to the power of the second.")
+    le = less_equal = two("le", "Whether one operand is less than the other or equal to it.")
+    logaddexp = two("logaddexp", "The logarithm of the sum of exponentials.")
+    logaddexp2 = two("logaddexp2", "The logarithm to base 2 of the sum of powers of 2.")
+    logical_and = two("logical_and", "Whether both operands are true.")
+    logical_or = two("logical_or", "Whether either operand is true.")
+    logical_xor = two("logical_xor", "Whether exactly one of two operands is true.")
+    lt = less = two("lt", "Whether one operand is less than the other.")
+    matmul = two("matmul", "The matrix product.")
+    maximum = two("maximum", "The larger of two operands; NaN if one is NaN.")
+    minimum = two("minimum", "The smaller of two operands; NaN if one is NaN.")
+    mul = multiply = two("mul", "The product of two operands.")
+    ne = not_equal = two("ne", "Whether two operands differ.")
+    nextafter = two(
+        "nextafter", "The next number of the dtype after one operand, towards the other."
+    )
+    outer = ger = two(
+        "outer", "All products of an element of one with an element of the other, for any shapes."
+    )
+    pow = two("pow", "One operand to the power of the other.")
+    remainder = two("remainder", "The remainder of a division, with the sign of the divisor.")
+    vecdot = two("vecdot", "The sum of products over one dimension, the first operand conjugated.")
+    xlogy = two(
+        "xlogy", "The first operand times the logarithm of the second; 0 where the first is 0."
+    )
+
+    def clamp(self, min: Operand | None = None, max: Operand | None = None) -> Tensor:
+        """Each element, no smaller than one bound and no larger than the other."""
+        return apply_op("clamp", self, min, max)
+
+    clip = clamp
+
+    def cumprod(
+        self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
+    ) -> Tensor:
+        """The product of all elements up to each."""
+        return apply_op("cumprod", self, axis=axis_or_dim(axis, dim), **given(dtype=dtype))
+
+    cumulative_prod = cumprod
+
+    def cumsum(
+        self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
+    ) -> Tensor:
+        """The sum of all elements up to each."""
+        return apply_op("cumsum", self, axis=axis_or_dim(axis, dim), **given(dtype=dtype))
+
+    cumulative_sum = cumsum
+
+    def log_softmax(
+        self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
+    ) -> Tensor:
+        """The logarithm of softmax."""
+        return apply_op("log_softmax", self, axis=axis_or_dim(axis, dim, -1), **given(dtype=dtype))
+
+    def softmax(
+        self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
+    ) -> Tensor:
+        """The exponentials divided by their sum."""
+        return apply_op("softmax", self, axis=axis_or_dim(axis, dim, -1), **given(dtype=dtype))
+
+    def threshold(self, threshold: float = 0, value: float = 0) -> Tensor:
+        """Each element, or the value where it is not above the threshold."""
+        return apply_op("threshold", self, threshold=threshold, value=value)
+
+    def add(self, other: Operand, *, alpha: Number | None = None) -> Tensor:
+        """The sum of two operands."""
+        return apply_op("add", self, other, **given(alpha=alpha))
+
+    def addcdiv(self, tensor1: Operand, tensor2: Operand, *, value: Number | None = None) -> Tensor:
+        """The first operand plus the quotient of the others, times `value` if given."""
+        return apply_op("addcdiv", self, tensor1, tensor2, **given(value=value))
+
+    def addcmul(self, tensor1: Operand, tensor2: Operand, *, value: Number | None = None) -> Tensor:
+        """The first operand plus the product of the others, times `value` if given."""
+        return apply_op("addcmul", self, tensor1, tensor2, **given(value=value))
+
+    def allclose(
+        self, other: Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    ) -> Tensor:
+        """Whether all elements are within the tolerance of one another."""
+        return apply_op("allclose", self, other, rtol=rtol, atol=atol, equal_nan=equal_nan)
+
+    def cross(self, other: Tensor, axis: int | None = None, *, dim: int | None = None) -> Tensor:
+        """The cross product of vectors with three elements."""
+        return apply_op("cross", self, other, axis=axis_or_dim(axis, dim, -1))
+
+    def div(self, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
+        """The quotient of two operands."""
+        return apply_op("div", self, other, **given(rounding_mode=rounding_mode))
+
+    divide = div
+
+    true_divide = div
+
+    def isclose(
+        self, other: Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    ) -> Tensor:
+        """Whether each element is within the tolerance of the other."""
+        return apply_op("isclose", self, other, rtol=rtol, atol=atol, equal_nan=equal_nan)
+
+    def lerp(self, end: Operand, weight: Operand) -> Tensor:
+        """The point between start and end at a weight."""
+        return apply_op("lerp", self, end, weight)
+
+    def sub(self, other: Operand, *, alpha: Number | None = None) -> Tensor:
+        """The difference of two operands."""
+        return apply_op("sub", self, other, **given(alpha=alpha))
+
+    subtract = sub
+
+    def all(
+        self, axis: Axes = None, keepdims: bool = False, *, where: Tensor | None = None,
+        dim: Axes = None, keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """Whether all elements are true."""
+        return apply_op("all", self, **reduced(axis, keepdims, dim, keepdim, where=where))
+
+    def amax(
+        self, axis: Axes = None, keepdims: bool = False, *, initial: Operand | None = None,
+        where: Tensor | None = None, dim: Axes = None, keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The largest element."""
+        return apply_op(
+            "max",
+            self,
+            **reduced(axis, keepdims, dim, keepdim, initial=initial, where=where),
+        )
+
+    def amin(
+        self, axis: Axes = None, keepdims: bool = False, *, initial: Operand | None = None,
+        where: Tensor | None = None, dim: Axes = None, keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The smallest element."""
+        return apply_op(
+            "min",
+            self,
+            **reduced(axis, keepdims, dim, keepdim, initial=initial, where=where),
+        )
+
+    def any(
+        self, axis: Axes = None, keepdims: bool = False, *, where: Tensor | None = None,
+        dim: Axes = None, keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """Whether at least one element is true."""
+        return apply_op("any", self, **reduced(axis, keepdims, dim, keepdim, where=where))
+
+    def argmax(
+        self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None,
+        keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The index of the largest element."""
+        return apply_op("argmax", self, **reduced(axis, keepdims, dim, keepdim))
+
+    def argmin(
+        self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None,
+        keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The index of the smallest element."""
+        return apply_op("argmin", self, **reduced(axis, keepdims, dim, keepdim))
+
+    def count_nonzero(
+        self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None,
+        keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """How many elements are not zero."""
+        return apply_op("count_nonzero", self, **reduced(axis, keepdims, dim, keepdim))
+
+    def logsumexp(
+        self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None,
+        keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The logarithm of the sum of exponentials."""
+        return apply_op("logsumexp", self, **reduced(axis, keepdims, dim, keepdim))
+
+    def mean(
+        self, axis: Axes = None, keepdims: bool = False, *, dtype: object = None,
+        where: Tensor | None = None, dim: Axes = None, keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The mean of the elements."""
+        return apply_op(
+            "mean", self, **reduced(axis, keepdims, dim, keepdim, dtype=dtype, where=where)
+        )
+
+    def prod(
+        self, axis: Axes = None, keepdims: bool = False, *, dtype: object = None,
+        initial: Operand | None = None, where: Tensor | None = None, dim: Axes = None,
+        keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The product of the elements."""
+        return apply_op(
+            "prod",
+            self,
+            **reduced(axis, keepdims, dim, keepdim, dtype=dtype, initial=initial, where=where),
+        )
+
+    def std(
+        self, axis: Axes = None, *, correction: float | None = None, ddof: float | None = None,
+        unbiased: bool | None = None, keepdims: bool = False, dim: Axes = None,
+        keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The standard deviation of the elements."""
+        return apply_op(
+            "std",
+            self,
+            **reduced(axis, keepdims, dim, keepdim),
+            **corrected(correction, ddof, unbiased),
+        )
+
+    def sum(
+        self, axis: Axes = None, keepdims: bool = False, *, dtype: object = None,
+        initial: Operand | None = None, where: Tensor | None = None, dim: Axes = None,
+        keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The sum of the elements."""
+        return apply_op(
+            "sum",
+            self,
+            **reduced(axis, keepdims, dim, keepdim, dtype=dtype, initial=initial, where=where),
+        )
+
+    def var(
+        self, axis: Axes = None, *, correction: float | None = None, ddof: float | None = None,
+        unbiased: bool | None = None, keepdims: bool = False, dim: Axes = None,
+        keepdim: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The variance of the elements."""
+        return apply_op(
+            "var",
+            self,
+            **reduced(axis, keepdims, dim, keepdim),
+            **corrected(correction, ddof, unbiased),
+        )
+
 
 # Methods that a tensor does not have, or only in some dialects: the error says what to write.
 
@@ -189,7 +622,6 @@ def on_device(tensor: Any, device: Any) -> Tensor:
 
 # Methods that cast, with the names that they have in the dialect's framework.
 
-_Method = TypeVar("_Method", bound=Callable[..., Any])
 _INSTEAD = {"to": "x.astype(dtype), or x.to_device(device)", "type_as": "x.astype(y.dtype)"}
 
 
@@ -725,7 +1157,7 @@ class Selecting(TensorData):
         return insertion_places(self, sought, side, sorter)
 
 
-class Methods(Unary, Pairs, Reductions, Computing, Layout, Selecting, Conversions, Casts):
+class Methods(Ops, Computing, Layout, Selecting, Conversions, Casts):
     """The methods of a tensor, with the names that they have in several frameworks."""
 
     __slots__ = ()
