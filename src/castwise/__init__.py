@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from castwise import array_api
-    from castwise.arrays.counting import count_casts
-    from castwise.arrays.tensor import Tensor, apply, asarray
-    from castwise.arrays.variable import Variable
+    from castwise.arrays.fast_path import count_casts
+    from castwise.arrays.tensor import Tensor, Variable, apply, asarray
     from castwise.auditing.blocks import audit, audited, enforce
     from castwise.catalog.dialects import current, dialects, load_dialect, set_default, use
     from castwise.catalog.dialects import dialect_named as dialect
@@ -101,9 +100,9 @@ _NAMES = {
     "ImplicitPromotion": "frameworks.implicit_promotion.ImplicitPromotion",
     "asarray": "arrays.tensor.asarray",
     "Tensor": "arrays.tensor.Tensor",
-    "Variable": "arrays.variable.Variable",
+    "Variable": "arrays.tensor.Variable",
     "apply": "arrays.tensor.apply",
-    "count_casts": "arrays.counting.count_casts",
+    "count_casts": "arrays.fast_path.count_casts",
     "set_threads": "kernels.resources.set_threads",
     "get_threads": "kernels.resources.get_threads",
     "trace": "graph.graph.trace",

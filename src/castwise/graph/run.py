@@ -22,8 +22,7 @@ from castwise.arrays.fast_path import watchers
 from castwise.arrays.functions import Function
 from castwise.arrays.fusing import FusedProgram
 from castwise.arrays.kinds import Kind, interned
-from castwise.arrays.tensor import Tensor, asarray
-from castwise.arrays.variable import Variable
+from castwise.arrays.tensor import Tensor, Variable, asarray
 from castwise.errors import UsageError
 from castwise.graph.nodes import (
     FEWEST,

@@ -24,8 +24,7 @@ from castwise.arrays.backend import backend_named
 from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.arrays.functions import LIKE
 from castwise.arrays.kinds import Kind, interned
-from castwise.arrays.tensor import Tensor
-from castwise.arrays.variable import Variable, stand_in
+from castwise.arrays.tensor import Tensor, Variable, stand_in
 from castwise.catalog.dialects import defined_dialect, dialect_definition, dialect_named
 from castwise.engine.decide import decision_steps
 from castwise.engine.decision import HAZARDS, Cast, Decision, Question

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from castwise.arrays.counting import CastCounts
+from castwise.arrays.fast_path import CastCounts
 from castwise.graph.graph import Graph
 from castwise.graph.passes import Redialect, Simplification
 from castwise.report.blocks import Grid

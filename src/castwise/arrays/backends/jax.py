@@ -15,8 +15,7 @@ from castwise.arrays.backend import Backend, Region, array_backend, backend_name
 from castwise.arrays.backends import DEFAULT_BACKEND
 from castwise.arrays.functions import Function, standard_name, vecdot
 from castwise.arrays.kinds import Kind, interned
-from castwise.arrays.tensor import Tensor
-from castwise.arrays.variable import Variable
+from castwise.arrays.tensor import Tensor, Variable
 from castwise.catalog.dialects import chosen_here
 from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect

@@ -16,10 +16,9 @@ from torch.overrides import resolve_name
 from torch.utils import _pytree as trees
 
 from castwise.arrays.apply import apply_op, apply_operator, apply_several, augment, update
-from castwise.arrays.elements import with_array
-from castwise.arrays.indexing import assign
+from castwise.arrays.elements import assign, with_array
 from castwise.arrays.kinds import Kind
-from castwise.arrays.library import called, not_called, parameters
+from castwise.arrays.operators import called, not_called, parameters
 from castwise.arrays.tensor import Operators, Tensor, asarray, compute, compute_several, wrapped
 from castwise.catalog.dialects import DEFAULT, chosen_here, dialect_named, to_dialect, use
 from castwise.rules.dialect import Dialect
