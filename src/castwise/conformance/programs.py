@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import CodeType, EllipsisType
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -27,7 +27,7 @@ from castwise.conformance.questions import (
     read_literal,
     words,
 )
-from castwise.conformance.recorder import AUGMENTED_OPERATORS, Header, Recorder
+from castwise.conformance.recorder import AUGMENTED_OPERATORS, FrameworkRecorder, Header
 from castwise.conformance.values import Held, edges, number, numpy_held, ordinary
 from castwise.vocab.notation import NO_KERNEL
 from castwise.vocab.ops import OPS
@@ -260,6 +260,16 @@ def numbers_text(held: Held) -> str | None:
         rows = [texts[place : place + length] for place in range(0, len(texts), length)]
         texts = [f"[{', '.join(row)}]" for row in rows]
     return texts[0]
+
+
+def array_text(held: Held, zeros: str, array: str, dtype: str) -> str:
+    """The call that makes an array of nested lists, or of zeros where lists cannot tell its shape.
+
+    >>> array_text(Held("int8", (2,), (1, 2)), "np.zeros", "np.array", "'int8'")
+    "np.array([1, 2], 'int8')"
+    """
+    values = numbers_text(held)
+    return f"{zeros}({held.shape}, {dtype})" if values is None else f"{array}({values}, {dtype})"
 
 
 class AxisWords(NamedTuple):
@@ -635,9 +645,12 @@ class RecordedSpeaker:
     """A speaker whose framework a recorder can ask."""
 
     prelude = ""
+    axis_words = AxisWords()
+    more_arguments: Mapping[str, tuple[str, ...]] = {}  # that an op takes after its operands
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: FrameworkRecorder) -> None:
         self._recorder = recorder
+        self._found = recorder.found
         self.name = recorder.name
         self.dialect = recorder.dialect
 
@@ -661,6 +674,14 @@ class RecordedSpeaker:
         """An array that holds these values."""
         raise NotImplementedError
 
+    def called(self, step: Step, operands: Sequence[str]) -> str:
+        """A call of the framework's function, or of its method in place."""
+        found, more = self._found[step.op], self.more_arguments.get(step.op, ())
+        if step.form == "inplace":
+            given = arguments(step, operands[1:], self.axis_words, *more)
+            return f"{operands[0]}.{found.name}_({given})"
+        return f"{found.path}({arguments(step, in_list(step, operands), self.axis_words, *more)})"
+
     def read(self, array: Any) -> Held | None:
         """What NumPy reads of an array of the framework."""
         dtype = self._recorder.dtype_of(array)
@@ -674,10 +695,12 @@ class RecordedSpeaker:
         return answer.startswith(NO_KERNEL)
 
 
-def with_augmented(forms: Forms, *others: str) -> Forms:
-    """The forms of each op: as a function, an operator, `a += b`, and others that are named."""
+def program_forms(forms: Forms, *others: str, without: Container[str] = ()) -> Forms:
+    """The forms of each op that programs use: as a function, an operator, `a += b`, and others that
+    are named."""
     kept = ("function", "operator", *others)
     return {
         op: (*[f for f in own if f in kept], *(["augmented"] if op in AUGMENTED_OPERATORS else []))
         for op, own in forms.items()
+        if op not in without
     }

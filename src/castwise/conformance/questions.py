@@ -77,6 +77,15 @@ def foreign_operand(spec: Spec) -> Any:
     return array[()] if spec.is_scalar else array
 
 
+def numpy_operands(dtypes: Iterable[str], *roles: str) -> tuple[str, ...]:
+    """The notation of NumPy's operands: without roles, its arrays, 0-d arrays and scalars.
+
+    >>> numpy_operands(["int8"])
+    ('np.int8[3]', 'np.int8[]', 'np.int8(1)')
+    """
+    return tuple(f"np.{dtype}{role}" for role in roles or ("[3]", "[]", "(1)") for dtype in dtypes)
+
+
 def read_literal(text: str) -> Scalar:
     """The Python number a literal names.
 
@@ -433,17 +442,6 @@ def _sorts(operand: str) -> tuple[str, ...]:
     if operand.startswith("["):
         return ("list",)
     return _NAME.match(operand).groups()  # type: ignore[union-attr]
-
-
-def existing_forms(
-    *, function: bool, operator: bool, augmented: bool, inplace: bool = False
-) -> tuple[str, ...]:
-    """The forms of an op that a framework has, by name: `a += b` is augmented, a method that writes
-    into its array is in place."""
-    exists = {
-        "function": function, "operator": operator, "augmented": augmented, "inplace": inplace,
-    }  # fmt: skip
-    return tuple(form for form in exists if exists[form])
 
 
 def out_forms(dtypes: Iterable[str]) -> Operands:

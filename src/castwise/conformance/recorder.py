@@ -10,8 +10,9 @@ import importlib
 import importlib.metadata
 import operator
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+import warnings
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import reduce
 from typing import Any, NamedTuple, Protocol
 
@@ -22,10 +23,13 @@ from castwise.conformance.questions import (
     GridQuestion,
     Operands,
     Scope,
+    Spec,
+    foreign_operand,
     questions,
+    read_operand,
 )
 from castwise.conformance.values import Held
-from castwise.vocab.notation import NO_KERNEL, REFUSED
+from castwise.vocab.notation import NO_KERNEL, REFUSED, given_by_name
 from castwise.vocab.ops import LAYERS
 
 Header = dict[str, str]
@@ -250,17 +254,80 @@ AUGMENTED_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def assigned(op: str, operands: Sequence[Any], copy: Callable[[Any], Any]) -> Any:
-    """What the name is bound to after `a += b`. An array `a` is copied first, NumPy's by its own
-    method and others by `copy`, since more is asked about it."""
-    import numpy as np
+def existing_forms(
+    op: str,
+    *,
+    function: bool = True,
+    operators: Container[str] = OPERATORS,
+    augmented: Container[str] = AUGMENTED_OPERATORS,
+    inplace: bool = False,
+) -> tuple[str, ...]:
+    """The forms of an op that a framework has, given the ops that are operators there: `a += b` is
+    augmented, a method that writes into its array is in place."""
+    exists = {
+        "function": function, "operator": op in operators, "augmented": op in augmented,
+        "inplace": inplace,
+    }  # fmt: skip
+    return tuple(form for form in exists if exists[form])
 
-    first, second = operands
-    if isinstance(first, np.ndarray):
-        first = first.copy()
-    elif not isinstance(first, (int, float, complex, np.generic)):
-        first = copy(first)
-    return AUGMENTED_OPERATORS[op](first, second)
+
+class FrameworkRecorder(Recorder):
+    """What the recorders of frameworks share: how operands are made and ops are called."""
+
+    found: Mapping[str, FoundFunction]  # by op; of a framework that programs run in
+    _functions: Mapping[str, Callable[..., Any]]  # the same, called with its operands
+
+    def _dialect_in(self, mode: str) -> str:
+        """The dialect in a mode. Raises ValueError where it is not recorded."""
+        dialect = f"{self.name}:{mode}" if mode else self.name
+        if dialect not in self.dialects:
+            known = ", ".join(self.dialects)
+            raise ValueError(f"{self.name} is recorded as {known}; not {mode!r}.")
+        return dialect
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        """No settings, and no warnings."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+
+    def make(self, notation: str) -> Any:
+        spec = read_operand(notation)
+        if spec.dtype is None or spec.is_numpy:
+            return foreign_operand(spec)
+        return self._own(spec.dtype, spec)
+
+    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        if form == "operator":
+            return OPERATORS[op](*operands)
+        if form == "augmented":
+            return self._assigned(op, *operands)
+        named = {name: self._named(op, name, text) for name, text in given_by_name(form).items()}
+        return self._functions[op](*operands, **named)
+
+    def _assigned(self, op: str, first: Any, second: Any) -> Any:
+        """What the name is bound to after `a += b`. An array `a` is copied first, since more is
+        asked about it."""
+        import numpy as np
+
+        if isinstance(first, np.ndarray):
+            first = first.copy()
+        elif not isinstance(first, (int, float, complex, np.generic)):
+            first = self._copied(first)
+        return AUGMENTED_OPERATORS[op](first, second)
+
+    def _own(self, dtype: str, spec: Spec) -> Any:
+        """An array of the framework, or where it is asked about bare dtypes, one of them."""
+        raise NotImplementedError
+
+    def _copied(self, array: Any) -> Any:
+        """An array that may be written into: itself, where nothing can change it."""
+        return array
+
+    def _named(self, op: str, name: str, text: str) -> Any:
+        """The value of a text in a form: a dtype, an array to write to, a mask, a number."""
+        raise NotImplementedError
 
 
 class RefusalError(TypeError):

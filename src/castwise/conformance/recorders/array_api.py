@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import platform
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 from castwise.conformance.questions import (
     OPS,
     Scope,
     Spec,
-    existing_forms,
     foreign_operand,
     named_forms,
-    read_operand,
+    numpy_operands,
     words,
 )
 from castwise.conformance.recorder import (
-    AUGMENTED_OPERATORS,
-    OPERATORS,
+    FrameworkRecorder,
     Header,
-    assigned,
     called_with_operands,
     dtype_function,
+    existing_forms,
     found_functions,
     refusing,
 )
 from castwise.frameworks.array_api import ARRAY_API
-from castwise.vocab.notation import OUT_OF_RANGE, REFUSED, given_by_name
+from castwise.vocab.notation import OUT_OF_RANGE, REFUSED
 
 DTYPES = words(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
@@ -45,7 +41,7 @@ _NO_NUMBERS = re.compile("'(bool|int|float|complex)' object has no attribute")
 _SIGNATURE = re.compile("neither Array nor Python scalars|must be Array API arrays")
 
 
-class ArrayApiRecorder:
+class ArrayApiRecorder(FrameworkRecorder):
     """The array-api-strict installed here, at the newest version of the standard it knows, or at
     the one that a mode such as "standard=2023.12" names."""
 
@@ -67,7 +63,7 @@ class ArrayApiRecorder:
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: _forms(op) for op in OPS if op in self._functions},
-            foreign=tuple(f"np.{dtype}{role}" for role in ("[3]", "[]", "(1)") for dtype in DTYPES),
+            foreign=numpy_operands(DTYPES),
         )
 
     def versions(self) -> Header:
@@ -84,22 +80,14 @@ class ArrayApiRecorder:
     def session(self) -> Iterator[None]:
         import numpy as np
 
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            with self._xp.ArrayAPIStrictFlags(api_version=self._standard):
-                yield
-
-    def make(self, notation: str) -> Any:
-        return self._make(read_operand(notation))
+        flags = self._xp.ArrayAPIStrictFlags(api_version=self._standard)
+        with super().session(), np.errstate(all="ignore"), flags:
+            yield
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        if form == "operator":
-            # NumPy's operators take any left operand of NumPy's for their own.
-            return None if _is_numpys(operands[0]) else OPERATORS[op](*operands)
-        if form == "augmented":
-            return assigned(op, operands, partial(self._xp.asarray, copy=True))
-        named = {name: getattr(self._xp, text) for name, text in given_by_name(form).items()}
-        return self._functions[op](*operands, **named)
+        if form == "operator" and type(operands[0]).__module__ == "numpy":
+            return None  # NumPy's operators take any left operand of NumPy's for their own
+        return super().call(op, form, operands)
 
     def dtype_of(self, result: Any) -> str | None:
         dtype = result.dtype if isinstance(result, self._array) else result
@@ -114,22 +102,21 @@ class ArrayApiRecorder:
         is_of_numbers = self._standard < _TAKES_NUMBERS and _NO_NUMBERS.search(text)
         return REFUSED if is_of_types or is_of_numbers else None
 
-    def _make(self, spec: Spec) -> Any:
-        made = foreign_operand(spec)
-        return made if spec.dtype is None or spec.is_numpy else self._xp.asarray(made)
+    def _copied(self, array: Any) -> Any:
+        return self._xp.asarray(array, copy=True)
+
+    def _named(self, op: str, name: str, text: str) -> Any:
+        return getattr(self._xp, text)
+
+    def _own(self, dtype: str, spec: Spec) -> Any:
+        return self._xp.asarray(foreign_operand(spec))
 
 
 recorder = ArrayApiRecorder
 
 
-def _is_numpys(operand: Any) -> bool:
-    return type(operand).__module__ == "numpy"
-
-
 def _forms(op: str) -> tuple[str, ...]:
-    forms = existing_forms(
-        function=True, operator=op in OPERATORS, augmented=op in AUGMENTED_OPERATORS
-    )
+    forms = existing_forms(op)
     return (*forms, *named_forms("dtype", DTYPES)) if op in _TAKE_DTYPE else forms
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,26 +10,25 @@ from castwise.conformance.questions import (
     OPS,
     OUT_OPS,
     Scope,
-    existing_forms,
+    Spec,
     foreign_operand,
     named_forms,
+    numpy_operands,
     out_forms,
-    read_operand,
     words,
 )
 from castwise.conformance.recorder import (
-    AUGMENTED_OPERATORS,
-    OPERATORS,
+    FrameworkRecorder,
     Header,
-    assigned,
     called_with_operands,
     dtype_function,
+    existing_forms,
     found_functions,
     framework_versions,
     refusing,
 )
 from castwise.frameworks.numpy import NUMPY
-from castwise.vocab.notation import OUT_OF_RANGE, REFUSED, given_by_name
+from castwise.vocab.notation import OUT_OF_RANGE, REFUSED
 
 DTYPES = words(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 "
@@ -39,7 +37,7 @@ DTYPES = words(
 _TAKE_DTYPE = words("sum prod mean cumsum cumprod std var")
 
 
-class CupyRecorder:
+class CupyRecorder(FrameworkRecorder):
     """The CuPy installed here."""
 
     name = "cupy"
@@ -56,31 +54,19 @@ class CupyRecorder:
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: _forms(op) for op in OPS if op in self._functions},
-            foreign=tuple(f"np.{dtype}(1)" for dtype in DTYPES),
+            foreign=numpy_operands(DTYPES, "(1)"),
         )
 
     def versions(self) -> Header:
         return framework_versions(self._cupy.__version__, "numpy")
 
-    @contextmanager
-    def session(self) -> Iterator[None]:
-        yield
+    def _own(self, dtype: str, spec: Spec) -> Any:
+        return self._cupy.asarray(foreign_operand(spec))
 
-    def make(self, notation: str) -> Any:
-        spec = read_operand(notation)
-        made = foreign_operand(spec)
-        is_own = spec.dtype is not None and not spec.is_numpy
-        return self._cupy.asarray(made) if is_own else made
+    def _copied(self, array: Any) -> Any:
+        return self._cupy.copy(array)
 
-    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        if form == "operator":
-            return OPERATORS[op](*operands)
-        if form == "augmented":
-            return assigned(op, operands, self._cupy.copy)
-        named = {name: self._named(name, text) for name, text in given_by_name(form).items()}
-        return self._functions[op](*operands, **named)
-
-    def _named(self, name: str, text: str) -> Any:
+    def _named(self, op: str, name: str, text: str) -> Any:
         return self._cupy.empty((3,), text) if name == "out" else self._cupy.dtype(text)
 
     def dtype_of(self, result: Any) -> str | None:
@@ -98,9 +84,7 @@ recorder = CupyRecorder
 
 
 def _forms(op: str) -> tuple[str, ...]:
-    forms = existing_forms(
-        function=True, operator=op in OPERATORS, augmented=op in AUGMENTED_OPERATORS
-    )
+    forms = existing_forms(op)
     outs = out_forms(DTYPES) if op in OUT_OPS and op not in ("matmul", "sum", "mean") else ()
     dtypes = named_forms("dtype", DTYPES) if op in _TAKE_DTYPE else ()
     return (*forms, *outs, *dtypes)

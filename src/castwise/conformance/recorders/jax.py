@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple
 
 from castwise.conformance.programs import (
-    AxisWords,
     Menu,
     RecordedSpeaker,
-    Step,
-    arguments,
-    in_list,
-    numbers_text,
-    with_augmented,
+    array_text,
+    program_forms,
 )
 from castwise.conformance.questions import (
     INITIALS,
@@ -28,20 +23,16 @@ from castwise.conformance.questions import (
     UNARY,
     Scope,
     Spec,
-    existing_forms,
-    foreign_operand,
     named_forms,
     product_equation,
-    read_operand,
     words,
 )
 from castwise.conformance.recorder import (
-    AUGMENTED_OPERATORS,
-    OPERATORS,
     FoundFunction,
+    FrameworkRecorder,
     Header,
-    assigned,
     called_with_operands,
+    existing_forms,
     found_functions,
     framework_versions,
 )
@@ -49,7 +40,7 @@ from castwise.conformance.transformations import Function, Spread, Transformatio
 from castwise.conformance.values import DTYPES as VALUE_DTYPES
 from castwise.conformance.values import Held, numpy_array, numpy_held
 from castwise.frameworks.jax import JAX
-from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED, given_by_name
+from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
 from castwise.vocab.ops import LAYERS
 
 # What an error of JAX means.
@@ -58,17 +49,6 @@ _OUT_OF_RANGE = re.compile("Integers cannot be raised to negative powers")
 _NOT_ABOUT_DTYPES = re.compile(
     "Cannot broadcast|must have ndim|Zero-dimensional arrays|axis -?[0-9]+ is out of bounds"
 )
-
-
-def classify(error: Exception) -> str | None:
-    """The answer an error amounts to, or None where it is not about dtypes or values."""
-    text = str(error)
-    if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
-        return OUT_OF_RANGE
-    # "only supports 16, 32, and 64-bit types" is said of the dtype, on any device.
-    if isinstance(error, (TypeError, ValueError, NotImplementedError)):
-        return None if _NOT_ABOUT_DTYPES.search(text) else REFUSED
-    return None
 
 
 DTYPES = words(
@@ -124,7 +104,7 @@ class _NotRun(NamedTuple):
     traced: Any
 
 
-class JaxRecorder:
+class JaxRecorder(FrameworkRecorder):
     """The JAX installed here, in one of its modes."""
 
     name = "jax"
@@ -135,10 +115,7 @@ class JaxRecorder:
     def __init__(self, mode: str = "") -> None:
         import jax
 
-        self.dialect = f"{self.name}:{mode}" if mode else self.name
-        if self.dialect not in self.dialects:
-            known = ", ".join(self.dialects)
-            raise ValueError(f"{self.name} is recorded as {known}; not {mode!r}.")
+        self.dialect = self._dialect_in(mode)
         if mode == "gpu" and jax.default_backend() != "gpu":
             raise ValueError("JAX finds no GPU here.")
         self._jax: Any = jax
@@ -168,10 +145,11 @@ class JaxRecorder:
     @contextmanager
     def session(self) -> Iterator[None]:
         config = self._jax.config
+        is_strict = self._mode.startswith("strict")
         settings = {
             "jax_enable_x64": self._has_x64,
             "jax_explicit_x64_dtypes": "allow" if self._mode == "explicit-x64" else "warn",
-            "jax_numpy_dtype_promotion": _promotion(self._mode),
+            "jax_numpy_dtype_promotion": "strict" if is_strict else "standard",
             "jax_traceback_filtering": "off",  # half the time goes into it where a third is refused
         }
         settings = {name: value for name, value in settings.items() if hasattr(config, name)}
@@ -179,15 +157,11 @@ class JaxRecorder:
         try:
             for name, value in settings.items():
                 config.update(name, value)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with super().session():
                 yield
         finally:
             for name, value in before.items():
                 config.update(name, value)
-
-    def make(self, notation: str) -> Any:
-        return _make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         """What the op would return: its shape and dtype, without compiling it.
@@ -234,21 +208,33 @@ class JaxRecorder:
         return f"{dtype.name}*" if is_weak else str(dtype.name)
 
     def classify(self, error: Exception) -> str | None:
-        return classify(error)
+        text = str(error)
+        if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
+            return OUT_OF_RANGE
+        # "only supports 16, 32, and 64-bit types" is said of the dtype, on any device.
+        if isinstance(error, (TypeError, ValueError, NotImplementedError)):
+            return None if _NOT_ABOUT_DTYPES.search(text) else REFUSED
+        return None
 
     def bare_call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        if form == "operator":
-            return OPERATORS[op](*operands)
-        if form == "augmented":
-            return assigned(op, operands, copy=lambda array: array)  # nothing can change it
         if form == "inplace":
             return getattr(operands[0].at[...], _AT_METHODS[op])(*operands[1:])
-        named = {name: self._named(name, text) for name, text in given_by_name(form).items()}
-        return self._functions[op](*operands, **named)
+        return super().call(op, form, operands)
 
-    def _named(self, name: str, text: str) -> Any:
-        """The value of a text in a form: a dtype, a mask or a number."""
+    def _named(self, op: str, name: str, text: str) -> Any:
         return self._jax.numpy.dtype(text) if name == "dtype" else self.make(text)
+
+    def _own(self, dtype: str, spec: Spec) -> Any:
+        jnp = self._jax.numpy
+        if not spec.is_array:
+            return jnp.dtype(dtype)
+        if spec.is_weak:  # what JAX makes of a Python number
+            kind = _KINDS[dtype.rstrip("0123456789")]
+            with _enable_x64(dtype in _WEAK_64):
+                return jnp.full(spec.shape, kind(spec.value))
+        if dtype in _NOT_HELD:
+            return self._jax.ShapeDtypeStruct(spec.shape, dtype)
+        return jnp.full(spec.shape, spec.value, dtype)
 
 
 recorder = JaxRecorder
@@ -261,17 +247,8 @@ def _weak(mode: str) -> tuple[str, ...]:
     return (*(_WEAK_64 if mode in _X64 else ()), *narrow)
 
 
-def _promotion(mode: str) -> str:
-    return "strict" if mode.startswith("strict") else "standard"
-
-
 def _forms(op: str) -> tuple[str, ...]:
-    forms = existing_forms(
-        function=True,
-        operator=op in _OPERATORS,
-        augmented=op in AUGMENTED_OPERATORS,
-        inplace=op in _AT_METHODS,
-    )
+    forms = existing_forms(op, operators=_OPERATORS, inplace=op in _AT_METHODS)
     return (*forms, *_named_forms(op))
 
 
@@ -344,23 +321,6 @@ def _enable_x64(is_on: bool) -> AbstractContextManager[None]:
     return context
 
 
-def _make(spec: Spec) -> Any:
-    import jax
-    import jax.numpy as jnp
-
-    if spec.dtype is None or spec.is_numpy:
-        return foreign_operand(spec)
-    if not spec.is_array:
-        return jnp.dtype(spec.dtype)
-    if spec.is_weak:  # what JAX makes of a Python number
-        kind = _KINDS[spec.dtype.rstrip("0123456789")]
-        with _enable_x64(spec.dtype in _WEAK_64):
-            return jnp.full(spec.shape, kind(spec.value))
-    if spec.dtype in _NOT_HELD:
-        return jax.ShapeDtypeStruct(spec.shape, spec.dtype)
-    return jnp.full(spec.shape, spec.value, spec.dtype)
-
-
 # Asks JAX what it computes, on the CPU.
 
 _WIDE = ("int64", "uint64", "float64", "complex128")  # without x64 no array has them
@@ -387,8 +347,6 @@ class JaxValues(JaxRecorder):
         return array.astype(dtype)
 
     def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        if op == "where":
-            return self._jax.numpy.where(*operands)
         return self.bare_call(op, form, operands)  # not call, which computes nothing
 
     def held_by(self, result: Any) -> Held | None:
@@ -414,10 +372,9 @@ class JaxSpeaker(RecordedSpeaker):
     def __init__(self, mode: str = "") -> None:
         values = JaxValues(mode)
         super().__init__(values)
-        self._found = values.found
         self.menu = Menu(
             dtypes=values.dtypes,
-            forms=with_augmented(JaxRecorder(mode).scope.forms),
+            forms=program_forms(JaxRecorder(mode).scope.forms),
             literals=LITERALS,
             along_axes=words(
                 "sum prod mean any all max min argmax argmin std var median logsumexp"
@@ -428,18 +385,13 @@ class JaxSpeaker(RecordedSpeaker):
 
     def array(self, held: Held) -> str:
         dtype = str(held.dtype)
-        values = numbers_text(held)
-        made = f"jnp.zeros({held.shape}" if values is None else f"jnp.array({values}"
-        strong = f'{made}, dtype="{dtype.rstrip("*")}")'
+        named = f'dtype="{dtype.rstrip("*")}"'
+        strong = array_text(held, "jnp.zeros", "jnp.array", named)
         # Public functions make weak arrays only of a single number.
         return f"_convert_element_type({strong}, weak_type=True)" if dtype.endswith("*") else strong
 
     def cast(self, array: str, dtype: str) -> str:
         return f'{array}.astype("{dtype}")'
-
-    def called(self, step: Step, operands: Sequence[str]) -> str:
-        given = arguments(step, in_list(step, operands), AxisWords())
-        return f"{self._found[step.op].path}({given})"
 
 
 speaker = JaxSpeaker

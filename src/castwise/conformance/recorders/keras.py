@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.programs import AxisWords, Step, arguments, in_list, with_augmented
+from castwise.conformance.programs import program_forms
 from castwise.conformance.questions import (
     INITIALS,
     OPS,
     Scope,
     Spec,
-    existing_forms,
     named_forms,
     read_operand,
     words,
@@ -23,6 +22,7 @@ from castwise.conformance.recorder import (
     FoundFunction,
     Header,
     called_with_operands,
+    existing_forms,
     found_functions,
 )
 from castwise.conformance.recorders.jax import LITERALS, NUMPY, JaxRecorder, JaxSpeaker
@@ -108,8 +108,7 @@ recorder = KerasRecorder
 
 
 def _forms(op: str) -> tuple[str, ...]:
-    is_operator = op in _OPERATORS
-    forms = existing_forms(function=True, operator=is_operator, augmented=is_operator)
+    forms = existing_forms(op, operators=_OPERATORS, augmented=_OPERATORS)
     dtypes = named_forms("dtype", DTYPES) if op in _TAKE_DTYPE else ()
     return (*forms, *dtypes, *(named_forms("initial", INITIALS) if op in _TAKE_INITIAL else ()))
 
@@ -143,19 +142,15 @@ class KerasSpeaker(JaxSpeaker):
         'import os\nos.environ["KERAS_BACKEND"] = "jax"\n'
         f"{JaxSpeaker.prelude}\nfrom keras import ops"
     )
+    more_arguments: Mapping[str, tuple[str, ...]] = {"threshold": ("1", "1")}
 
     def __init__(self, mode: str = "") -> None:
         super().__init__(mode)
         self._recorder = recorder = KerasRecorder(mode)
         self._found = recorder.found
         self.name, self.dialect = recorder.name, recorder.dialect
-        forms = {op: own for op, own in recorder.scope.forms.items() if op not in _NOT_WRITTEN}
-        self.menu = self.menu._replace(forms=with_augmented(forms))
-
-    def called(self, step: Step, operands: Sequence[str]) -> str:
-        more = ("1", "1") if step.op == "threshold" else ()
-        given = arguments(step, in_list(step, operands), AxisWords(), *more)
-        return f"{self._found[step.op].path}({given})"
+        forms = program_forms(recorder.scope.forms, without=_NOT_WRITTEN)
+        self.menu = self.menu._replace(forms=forms)
 
 
 speaker = KerasSpeaker

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import operator
 import re
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -20,17 +19,14 @@ from castwise.conformance.questions import (
     GridQuestion,
     Scope,
     Spec,
-    existing_forms,
-    foreign_operand,
     read_operand,
     words,
 )
 from castwise.conformance.recorder import (
-    AUGMENTED_OPERATORS,
-    OPERATORS,
+    FrameworkRecorder,
     Header,
-    assigned,
     called_with_operands,
+    existing_forms,
     found_functions,
     framework_versions,
     sequence_function,
@@ -51,17 +47,6 @@ _REFUSAL = re.compile(
 )
 
 
-def classify(error: Exception) -> str | None:
-    """The answer an error amounts to, or None where it is not about dtypes or values."""
-    # An error of the interpreter is reported by another one.
-    text = f"{error} {error.__cause__ or error.__context__ or ''}"
-    if _OUT_OF_RANGE.search(text):
-        return OUT_OF_RANGE
-    if _MISSING_KERNEL.search(text):
-        return NO_KERNEL
-    return REFUSED if _REFUSAL.search(text) else None
-
-
 DTYPES = words("bool uint8 uint16 int8 int16 int32 float16 bfloat16 float32 complex64")
 # NumPy operands of every dtype; their role makes no difference, which a few show.
 NUMPY_OPERANDS = words(
@@ -72,7 +57,7 @@ NUMPY_OPERANDS = words(
 _NEED_AXIS = (*SCANS, "logsumexp")
 
 
-class MegengineRecorder:
+class MegengineRecorder(FrameworkRecorder):
     """The MegEngine installed here."""
 
     name = "megengine"
@@ -88,7 +73,11 @@ class MegengineRecorder:
         self._functions = _functions()
         self.scope = Scope(
             dtypes=DTYPES,
-            forms={op: forms for op in OPS if (forms := self._forms(op))},
+            forms={
+                op: forms
+                for op in OPS
+                if (forms := existing_forms(op, function=op in self._functions))
+            },
             foreign=NUMPY_OPERANDS,
             has_matrices=True,
             is_left_out=_is_left_out,
@@ -103,21 +92,10 @@ class MegengineRecorder:
         before = config.async_level
         config.async_level = 0  # an error is raised by the call it belongs to
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with super().session():
                 yield
         finally:
             config.async_level = before
-
-    def make(self, notation: str) -> Any:
-        return _make(read_operand(notation))
-
-    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        if form == "operator":
-            return OPERATORS[op](*operands)
-        if form == "augmented":
-            return assigned(op, operands, self._megengine.Tensor)
-        return self._functions[op](*operands)
 
     def dtype_of(self, result: Any) -> str | None:
         dtype = result.dtype if isinstance(result, self._megengine.Tensor) else result
@@ -125,14 +103,26 @@ class MegengineRecorder:
         return name if name in DTYPES else None
 
     def classify(self, error: Exception) -> str | None:
-        return classify(error)
+        # An error of the interpreter is reported by another one.
+        text = f"{error} {error.__cause__ or error.__context__ or ''}"
+        if _OUT_OF_RANGE.search(text):
+            return OUT_OF_RANGE
+        if _MISSING_KERNEL.search(text):
+            return NO_KERNEL
+        return REFUSED if _REFUSAL.search(text) else None
 
-    def _forms(self, op: str) -> tuple[str, ...]:
-        return existing_forms(
-            function=op in self._functions,
-            operator=op in OPERATORS,
-            augmented=op in AUGMENTED_OPERATORS,
-        )
+    def _copied(self, array: Any) -> Any:
+        return self._megengine.Tensor(array)
+
+    def _own(self, dtype: str, spec: Spec) -> Any:
+        import numpy as np
+        from megengine import functional, tensor
+        from megengine.core.tensor.dtype import bfloat16
+
+        ones = tensor(np.full(spec.shape, spec.value, "float32"))
+        if dtype == "complex64":
+            return functional.complex(ones, ones)
+        return ones.astype(bfloat16 if dtype == "bfloat16" else dtype)
 
 
 recorder = MegengineRecorder
@@ -149,19 +139,6 @@ def _functions() -> dict[str, Callable[..., Any]]:
     functions |= {op: partial(functions[op], axis=-1) for op in _NEED_AXIS if op in functions}
     functions["result_type"] = sequence_function(core2.dtype_promotion)
     return functions
-
-
-def _make(spec: Spec) -> Any:
-    import numpy as np
-    from megengine import functional, tensor
-    from megengine.core.tensor.dtype import bfloat16
-
-    if spec.dtype is None or spec.is_numpy:
-        return foreign_operand(spec)
-    ones = tensor(np.full(spec.shape, spec.value, "float32"))
-    if spec.dtype == "complex64":
-        return functional.complex(ones, ones)
-    return ones.astype(bfloat16 if spec.dtype == "bfloat16" else spec.dtype)
 
 
 def _is_left_out(question: GridQuestion) -> bool:

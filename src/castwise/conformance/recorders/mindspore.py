@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -16,22 +15,21 @@ from castwise.conformance.questions import (
     GridQuestion,
     Scope,
     Spec,
-    existing_forms,
-    foreign_operand,
     named_forms,
+    numpy_operands,
     read_literal,
-    read_operand,
     words,
 )
 from castwise.conformance.recorder import (
     AUGMENTED_OPERATORS,
     OPERATORS,
+    FrameworkRecorder,
     Header,
     NoKernelError,
     RefusalError,
-    assigned,
     called_with_operands,
     dtype_function,
+    existing_forms,
     found_functions,
     framework_versions,
     refusing,
@@ -101,20 +99,6 @@ def promoted_dtype(error: Exception, op: str) -> str | None:
     return found[2].lower() if found and found[1].lower() == primitive else None
 
 
-def classify(error: Exception) -> str | None:
-    """The answer an error amounts to, or None where it is not about dtypes or values."""
-    text = str(error)
-    if isinstance(error, NoKernelError):
-        return error.answer
-    if isinstance(error, RefusalError) or _WANTS_TENSOR.search(text):
-        return REFUSED
-    if _OUT_OF_RANGE.search(text):
-        return OUT_OF_RANGE
-    is_refusal = isinstance(error, (TypeError, ValueError, RuntimeError))
-    is_about_dtypes = not (_SIGNATURES.search(text) or _SHAPES.search(text))
-    return REFUSED if is_refusal and is_about_dtypes else None
-
-
 DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
     "complex64 complex128"
@@ -142,7 +126,7 @@ _CRASHING_DTYPES = {"float16", "bfloat16"}
 _CRASHING = {"mul", "div", "fmod", "dot", "outer", "inner", "vecdot", "kron"}
 
 
-class MindSporeRecorder:
+class MindSporeRecorder(FrameworkRecorder):
     """The MindSpore installed here."""
 
     name = "mindspore"
@@ -157,7 +141,12 @@ class MindSporeRecorder:
             raise ValueError(f"mindspore is recorded in PyNative mode; not {mode!r}.")
         self._mindspore: Any = mindspore
         self._functions = _functions()
-        self.scope = _scope(self._functions)
+        self.scope = Scope(
+            dtypes=DTYPES,
+            forms={op: forms for op in OPS if (forms := _forms(op, op in self._functions))},
+            foreign=(*numpy_operands(NUMPY_DTYPES, "(1)"), *NUMPY_ARRAYS),
+            is_left_out=_is_crashing,
+        )
 
     def versions(self) -> Header:
         return framework_versions(self._mindspore.__version__, "numpy")
@@ -166,16 +155,12 @@ class MindSporeRecorder:
     def session(self) -> Iterator[None]:
         # Without this an error may come up in a later call than the one that made it.
         self._mindspore.runtime.launch_blocking()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with super().session():
             yield
-
-    def make(self, notation: str) -> Any:
-        return _make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         try:
-            return self._call(op, form, operands)
+            return super().call(op, form, operands)
         except (RuntimeError, TypeError, AttributeError) as error:
             if is_missing_kernel(error):
                 raise NoKernelError(promoted_dtype(error, op)) from error
@@ -191,30 +176,30 @@ class MindSporeRecorder:
         return str(dtype).lower() if is_own else None
 
     def classify(self, error: Exception) -> str | None:
-        return classify(error)
+        text = str(error)
+        if isinstance(error, NoKernelError):
+            return error.answer
+        if isinstance(error, RefusalError) or _WANTS_TENSOR.search(text):
+            return REFUSED
+        if _OUT_OF_RANGE.search(text):
+            return OUT_OF_RANGE
+        is_refusal = isinstance(error, (TypeError, ValueError, RuntimeError))
+        is_about_dtypes = not (_SIGNATURES.search(text) or _SHAPES.search(text))
+        return REFUSED if is_refusal and is_about_dtypes else None
 
-    def _call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        if form == "operator":
-            return OPERATORS[op](*operands)
-        if form == "augmented":
-            return assigned(op, operands, self._mindspore.Tensor.copy)
-        name, _, value = form.partition("=")
-        if name == "dtype":
-            return self._functions[op](*operands, dtype=_dtype(value))
-        named = {name: read_literal(value)} if value else {}
-        return self._functions[op](*operands, **named)
+    def _copied(self, array: Any) -> Any:
+        return self._mindspore.Tensor.copy(array)
+
+    def _named(self, op: str, name: str, text: str) -> Any:
+        return _dtype(text) if name == "dtype" else read_literal(text)
+
+    def _own(self, dtype: str, spec: Spec) -> Any:
+        import numpy as np
+
+        return self._mindspore.Tensor(np.full(spec.shape, spec.value), _dtype(dtype))
 
 
 recorder = MindSporeRecorder
-
-
-def _scope(functions: Container[str]) -> Scope:
-    return Scope(
-        dtypes=DTYPES,
-        forms={op: forms for op in OPS if (forms := _forms(op, op in functions))},
-        foreign=(*(f"np.{dtype}(1)" for dtype in NUMPY_DTYPES), *NUMPY_ARRAYS),
-        is_left_out=_is_crashing,
-    )
 
 
 def _is_crashing(question: GridQuestion) -> bool:
@@ -229,9 +214,10 @@ def _is_crashing(question: GridQuestion) -> bool:
 
 def _forms(op: str, has_function: bool) -> tuple[str, ...]:
     forms = existing_forms(
+        op,
         function=has_function and op not in _MISSING,
-        operator=op in OPERATORS and op not in _SHIFTS,
-        augmented=op in AUGMENTED_OPERATORS and op not in _SHIFTS,
+        operators=OPERATORS.keys() - _SHIFTS,
+        augmented=AUGMENTED_OPERATORS.keys() - _SHIFTS,
     )
     dtypes = named_forms("dtype", DTYPES) if op in _TAKE_DTYPE else ()
     numbers = named_forms(_NUMBERS[op], ALPHAS) if op in _NUMBERS else ()
@@ -256,15 +242,6 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
 def _along_last(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda tensor, **named: function(tensor, -1, **named)
-
-
-def _make(spec: Spec) -> Any:
-    import mindspore
-    import numpy as np
-
-    if spec.dtype is None or spec.is_numpy:
-        return foreign_operand(spec)
-    return mindspore.Tensor(np.full(spec.shape, spec.value), _dtype(spec.dtype))
 
 
 def _dtype(name: str) -> Any:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from castwise.conformance.programs import (
-    AxisWords,
     Menu,
     RecordedSpeaker,
-    Step,
-    arguments,
-    in_list,
     numbers_text,
-    with_augmented,
+    program_forms,
 )
 from castwise.conformance.questions import (
     LITERALS,
@@ -25,28 +20,26 @@ from castwise.conformance.questions import (
     OPS,
     Scope,
     Spec,
-    existing_forms,
-    foreign_operand,
     named_forms,
+    numpy_operands,
     product_equation,
-    read_operand,
     words,
 )
 from castwise.conformance.recorder import (
-    AUGMENTED_OPERATORS,
-    OPERATORS,
     FoundFunction,
+    FrameworkRecorder,
     Header,
     RefusalError,
-    assigned,
     called_with_operands,
+    dtype_function,
+    existing_forms,
     found_functions,
     framework_versions,
     refusing,
 )
 from castwise.conformance.values import Held, numpy_held
 from castwise.frameworks.mlx import MLX
-from castwise.vocab.notation import OUT_OF_RANGE, REFUSED, given_by_name
+from castwise.vocab.notation import OUT_OF_RANGE, REFUSED
 
 DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 "
@@ -69,7 +62,7 @@ _REFUSED_BY_NUMPY = re.compile(
 )
 
 
-class MlxRecorder:
+class MlxRecorder(FrameworkRecorder):
     """The MLX installed here."""
 
     name = "mlx"
@@ -89,9 +82,7 @@ class MlxRecorder:
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: _forms(op) for op in OPS if op in self._functions},
-            foreign=tuple(
-                f"np.{dtype}{role}" for role in ("[3]", "[]", "(1)") for dtype in NUMPY_DTYPES
-            ),
+            foreign=numpy_operands(NUMPY_DTYPES),
         )
 
     def versions(self) -> Header:
@@ -102,23 +93,13 @@ class MlxRecorder:
         device = self._mx.default_device()
         self._mx.set_default_device(self._mx.cpu)
         try:
-            with warnings.catch_warnings(), self._np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
+            with super().session(), self._np.errstate(all="ignore"):
                 yield
         finally:
             self._mx.set_default_device(device)
 
-    def make(self, notation: str) -> Any:
-        return self._make(read_operand(notation))
-
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        if form == "operator":
-            result = OPERATORS[op](*operands)
-        elif form == "augmented":
-            result = assigned(op, operands, self._mx.array)
-        else:
-            named = {name: _dtype(text) for name, text in given_by_name(form).items()}
-            result = self._functions[op](*operands, **named)
+        result = super().call(op, form, operands)
         if isinstance(result, self._mx.array):
             self._mx.eval(result)  # until then nothing is computed, and no kernel looked for
         return result
@@ -138,11 +119,15 @@ class MlxRecorder:
         is_refusal = isinstance(error, RefusalError) or _REFUSAL.search(text)
         return REFUSED if is_refusal or _REFUSED_BY_NUMPY.search(text) else None
 
-    def _make(self, spec: Spec) -> Any:
-        if spec.dtype is None or spec.is_numpy:
-            return foreign_operand(spec)
+    def _copied(self, array: Any) -> Any:
+        return self._mx.array(array)
+
+    def _named(self, op: str, name: str, text: str) -> Any:
+        return _dtype(text)
+
+    def _own(self, dtype: str, spec: Spec) -> Any:
         # Filled, then converted: full() takes the dtype bool for the default and makes int32.
-        return self._mx.full(spec.shape, spec.value).astype(_dtype(spec.dtype))
+        return self._mx.full(spec.shape, spec.value).astype(_dtype(dtype))
 
 
 recorder = MlxRecorder
@@ -155,11 +140,7 @@ def _dtype(name: str) -> Any:
 
 
 def _forms(op: str) -> tuple[str, ...]:
-    forms = existing_forms(
-        function=True,
-        operator=op in OPERATORS,
-        augmented=op in AUGMENTED_OPERATORS,
-    )
+    forms = existing_forms(op)
     return (*forms, *named_forms("dtype", DTYPES)) if op in _TAKE_DTYPE else forms
 
 
@@ -182,14 +163,8 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     functions["einsum"] = lambda *arrays: mx.einsum(product_equation(arrays), *arrays)
     functions["pad"] = partial(mx.pad, pad_width=1)
     functions["topk"] = partial(mx.topk, k=1)
-    functions["can_cast"] = refusing(_can_cast, yes=mx.bool_)
+    functions["can_cast"] = refusing(dtype_function(mx.can_cast), yes=mx.bool_)
     return functions
-
-
-def _can_cast(source: Any, target: Any) -> bool:
-    import mlx.core as mx
-
-    return bool(mx.can_cast(source.dtype, target.dtype))
 
 
 # Programs in MLX, on the CPU.
@@ -205,14 +180,14 @@ class MlxSpeaker(RecordedSpeaker):
         "import mlx.core as mx\nimport numpy as np\nfrom mlx import nn\nfrom math import inf, nan"
     )
 
+    more_arguments: Mapping[str, tuple[str, ...]] = dict.fromkeys(LOSSES, ('reduction="mean"',))
+
     def __init__(self, mode: str = "") -> None:
         recorder = MlxRecorder(mode)
         super().__init__(recorder)
-        self._found = recorder.found
-        forms = {op: own for op, own in recorder.scope.forms.items() if op not in _NOT_WRITTEN}
         self.menu = Menu(
             dtypes=DTYPES,
-            forms=with_augmented(forms),
+            forms=program_forms(recorder.scope.forms, without=_NOT_WRITTEN),
             literals=LITERALS,
             along_axes=words("sum prod mean any all max min argmax argmin std var logsumexp"),
             need_axes=words("cumsum cumprod softmax"),
@@ -229,11 +204,6 @@ class MlxSpeaker(RecordedSpeaker):
 
     def cast(self, array: str, dtype: str) -> str:
         return f"{array}.astype({_dtype_of(dtype)})"
-
-    def called(self, step: Step, operands: Sequence[str]) -> str:
-        more = ('reduction="mean"',) if step.op in LOSSES else ()
-        given = arguments(step, in_list(step, operands), AxisWords(), *more)
-        return f"{self._found[step.op].path}({given})"
 
     def read(self, array: Any) -> Held | None:
         import mlx.core as mx

@@ -14,14 +14,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from castwise.conformance.programs import (
-    AxisWords,
     Menu,
     RecordedSpeaker,
-    Step,
-    arguments,
-    in_list,
-    numbers_text,
-    with_augmented,
+    array_text,
+    program_forms,
 )
 from castwise.conformance.questions import (
     CASTINGS,
@@ -32,22 +28,21 @@ from castwise.conformance.questions import (
     OUT_OPS,
     REDUCTIONS,
     Scope,
-    existing_forms,
+    Spec,
     foreign_operand,
     named_forms,
+    numpy_operands,
     out_forms,
     product_equation,
-    read_operand,
     words,
 )
 from castwise.conformance.recorder import (
-    AUGMENTED_OPERATORS,
-    OPERATORS,
     FoundFunction,
+    FrameworkRecorder,
     Header,
-    assigned,
     called_with_operands,
     dtype_function,
+    existing_forms,
     found_functions,
     framework_versions,
     refusing,
@@ -55,7 +50,7 @@ from castwise.conformance.recorder import (
 from castwise.conformance.transformations import Function, Spread, Transformation, UnsupportedError
 from castwise.conformance.values import Held, numpy_array, numpy_held
 from castwise.frameworks.numpy import NUMPY
-from castwise.vocab.notation import OUT_OF_RANGE, REFUSED, given_by_name
+from castwise.vocab.notation import OUT_OF_RANGE, REFUSED
 
 DTYPES = words(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
@@ -75,7 +70,7 @@ _OUT_OF_RANGE = re.compile("negative integer powers|expected number, got int")
 _BY_PYTHON = re.compile(r"(unsupported operand|not supported between)(?!.*(numpy|bfloat16))")
 
 
-class NumpyRecorder:
+class NumpyRecorder(FrameworkRecorder):
     """The NumPy installed here."""
 
     name = "numpy"
@@ -97,7 +92,7 @@ class NumpyRecorder:
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: _forms(op, f) for op in OPS if (f := self._functions.get(op))},
-            scalars=tuple(f"np.{dtype}(1)" for dtype in asked),
+            scalars=numpy_operands(asked, "(1)"),
             by_value=True,
         )
 
@@ -108,27 +103,17 @@ class NumpyRecorder:
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        with warnings.catch_warnings(), self._np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with super().session(), self._np.errstate(all="ignore"):
             yield
 
-    def make(self, notation: str) -> Any:
-        return foreign_operand(read_operand(notation))
+    def _own(self, dtype: str, spec: Spec) -> Any:
+        return foreign_operand(spec)
 
-    def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        if form == "operator":
-            return OPERATORS[op](*operands)
-        if form == "augmented":
-            return assigned(op, operands, self._copied)
-        named = {name: self._named(op, name, text) for name, text in given_by_name(form).items()}
-        return self._functions[op](*operands, **named)
-
-    def _copied(self, given: Any) -> Any:
-        """An array of a list. One that takes NumPy's functions stays what it is."""
-        return self._np.copy(given) if isinstance(given, list) else copy.copy(given)
+    def _copied(self, array: Any) -> Any:
+        # A list becomes an array. What takes NumPy's functions stays what it is.
+        return self._np.copy(array) if isinstance(array, list) else copy.copy(array)
 
     def _named(self, op: str, name: str, text: str) -> Any:
-        """The value of a text in a form: a dtype, an array to write to, a mask, a number."""
         if name == "out":
             is_single = op == "matmul" or op in set(REDUCTIONS) - {"cumsum", "cumprod"}
             return self._np.empty(() if is_single else (3,), text)
@@ -157,10 +142,8 @@ recorder = NumpyRecorder
 
 
 def _forms(op: str, function: Any) -> tuple[str, ...]:
-    forms = existing_forms(
-        function=True, operator=op in OPERATORS, augmented=op in AUGMENTED_OPERATORS
-    )
-    return (*forms, *(out_forms(DTYPES) if op in OUT_OPS else ()), *_named_forms(op, function))
+    outs = out_forms(DTYPES) if op in OUT_OPS else ()
+    return (*existing_forms(op), *outs, *_named_forms(op, function))
 
 
 def _named_forms(op: str, function: Any) -> Iterator[str]:
@@ -229,8 +212,6 @@ class NumpyValues(NumpyRecorder):
         return array.astype(dtype)
 
     def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        if op == "where":
-            return self._np.where(*operands)
         return self.call(op, form, operands)
 
     def held_by(self, result: Any) -> Held | None:
@@ -256,27 +237,19 @@ class NumpySpeaker(RecordedSpeaker):
         values = NumpyValues(mode)
         super().__init__(values)
         self._np: Any = np
-        self._found = values.found
         self.menu = Menu(
             dtypes=values.dtypes,
-            forms=with_augmented(values.scope.forms),
+            forms=program_forms(values.scope.forms),
             literals=LITERALS,
             along_axes=words("sum prod mean any all max min argmax argmin std var median"),
             need_axes=words("cumsum cumprod count_nonzero"),
         )
 
     def array(self, held: Held) -> str:
-        values, dtype = numbers_text(held), _dtype(str(held.dtype))
-        return (
-            f"np.zeros({held.shape}, {dtype})" if values is None else f"np.array({values}, {dtype})"
-        )
+        return array_text(held, "np.zeros", "np.array", _dtype(str(held.dtype)))
 
     def cast(self, array: str, dtype: str) -> str:
         return f"{array}.astype({_dtype(dtype)})"
-
-    def called(self, step: Step, operands: Sequence[str]) -> str:
-        given = arguments(step, in_list(step, operands), AxisWords())
-        return f"{self._found[step.op].path}({given})"
 
     def bound(self, result: Any) -> Any:
         """A scalar, which NumPy gives for one element, as a 0-d array."""

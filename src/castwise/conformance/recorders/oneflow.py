@@ -7,9 +7,7 @@ imported at all, though no GPU.
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,21 +17,20 @@ from castwise.conformance.questions import (
     GridQuestion,
     Scope,
     Spec,
-    existing_forms,
-    foreign_operand,
     named_forms,
+    numpy_operands,
     read_literal,
-    read_operand,
     words,
 )
 from castwise.conformance.recorder import (
     AUGMENTED_OPERATORS,
     OPERATORS,
+    FrameworkRecorder,
     Header,
     NoKernelError,
     RefusalError,
-    assigned,
     called_with_operands,
+    existing_forms,
     found_functions,
     framework_versions,
     refusing,
@@ -64,18 +61,6 @@ def dtype_lacking_kernel(error: RuntimeError) -> str | None:
     return _DTYPES.get(found[1], found[1].lower()) if found else None
 
 
-def classify(error: Exception) -> str | None:
-    """The answer an error amounts to, or None where it is not about dtypes or values."""
-    if isinstance(error, NoKernelError):
-        return error.answer
-    # A function that has met an int beyond int64 goes on with the OverflowError set.
-    if isinstance(error, (OverflowError, SystemError)):
-        return OUT_OF_RANGE
-    if isinstance(error, (RuntimeError, TypeError, RefusalError)):
-        return None if _NOT_ABOUT_DTYPES.search(str(error)) else REFUSED
-    return None
-
-
 PUBLIC_DTYPES = words("bool uint8 int8 int32 int64 float16 bfloat16 float32 float64")
 # Not among the names of the package, but in its promotion table. Most have no kernels, and then it
 # is the message about the missing one that tells what they were promoted to.
@@ -86,6 +71,8 @@ _ASKED_OF_INTERNAL = words(
     "add sub mul div maximum lt eq logical_and dot concat stack sum prod cumsum neg exp mean"
 )
 NUMPY_DTYPES = words("bool int8 int64 float32 float64 complex64")
+# Tensors have no shift operators: with a NumPy array it is NumPy that shifts.
+_NO_OPERATORS = {"bitwise_left_shift", "bitwise_right_shift", "positive"}
 _NEED_AXIS = (*SCANS, "logsumexp")
 _TAKE_DTYPE = words("sum prod")
 # The step without a kernel is not the last one: its dtype is not the result's.
@@ -98,7 +85,7 @@ _DIVIDING = words("floor_divide remainder fmod")
 _CROSSED = words("float32 float64")  # the dtypes that cross has kernels for
 
 
-class OneflowRecorder:
+class OneflowRecorder(FrameworkRecorder):
     """The OneFlow installed here."""
 
     name = "oneflow"
@@ -115,7 +102,7 @@ class OneflowRecorder:
         self.scope = Scope(
             dtypes=(*PUBLIC_DTYPES, *INTERNAL_DTYPES),
             forms={op: forms for op in OPS if (forms := self._forms(op))},
-            foreign=tuple(f"np.{d}{role}" for d in NUMPY_DTYPES for role in ("[3]", "[]", "(1)")),
+            foreign=numpy_operands(NUMPY_DTYPES),
             has_matrices=True,
             is_left_out=_is_left_out,
         )
@@ -123,18 +110,11 @@ class OneflowRecorder:
     def versions(self) -> Header:
         return framework_versions(str(self._oneflow.__version__), "numpy")
 
-    @contextmanager
-    def session(self) -> Iterator[None]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-
-    def make(self, notation: str) -> Any:
-        return _make(read_operand(notation))
-
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         try:
-            return self._call(op, form, operands)
+            if form == "inplace":
+                return getattr(operands[0].clone(), f"{op}_")(*operands[1:])
+            return super().call(op, form, operands)
         except RuntimeError as error:
             if not is_missing_kernel(error):
                 raise
@@ -147,29 +127,43 @@ class OneflowRecorder:
         return None if dtype is None else str(dtype).removeprefix("oneflow.")
 
     def classify(self, error: Exception) -> str | None:
-        return classify(error)
+        if isinstance(error, NoKernelError):
+            return error.answer
+        # A function that has met an int beyond int64 goes on with the OverflowError set.
+        if isinstance(error, (OverflowError, SystemError)):
+            return OUT_OF_RANGE
+        if isinstance(error, (RuntimeError, TypeError, RefusalError)):
+            return None if _NOT_ABOUT_DTYPES.search(str(error)) else REFUSED
+        return None
 
-    def _call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        if form == "operator":
-            return OPERATORS[op](*operands)
-        if form == "augmented":
-            return assigned(op, operands, self._oneflow.Tensor.clone)
-        if form == "inplace":
-            return getattr(operands[0].clone(), f"{op}_")(*operands[1:])
-        _, is_dtype, name = form.partition("=")
-        named = {"dtype": getattr(self._oneflow, name)} if is_dtype else {}
-        return self._functions[op](*operands, **named)
+    def _copied(self, array: Any) -> Any:
+        return self._oneflow.Tensor.clone(array)
+
+    def _named(self, op: str, name: str, text: str) -> Any:
+        return getattr(self._oneflow, text)
 
     def _forms(self, op: str) -> tuple[str, ...]:
-        # Tensors have no shift operators: with a NumPy array it is NumPy that shifts.
-        is_operator = op in OPERATORS and not op.endswith("shift") and op != "positive"
         forms = existing_forms(
+            op,
             function=op in self._functions,
-            operator=is_operator,
-            augmented=is_operator and op in AUGMENTED_OPERATORS,
+            operators=OPERATORS.keys() - _NO_OPERATORS,
+            augmented=AUGMENTED_OPERATORS.keys() - _NO_OPERATORS,
             inplace=hasattr(self._oneflow.Tensor, f"{op}_"),
         )
         return (*forms, *named_forms("dtype", PUBLIC_DTYPES)) if op in _TAKE_DTYPE else forms
+
+    def _own(self, dtype: str, spec: Spec) -> Any:
+        import numpy as np
+
+        oneflow = self._oneflow
+        if dtype == "int16":  # nothing can be cast to it
+            return oneflow.from_dlpack(np.full(spec.shape, spec.value, "int16").__dlpack__())
+        names = oneflow._oneflow_internal if dtype in INTERNAL_DTYPES else oneflow
+        own = getattr(names, dtype)
+        if dtype in _ONLY_EMPTY:
+            # What they are cast to, or that they cannot be, is found before shapes are compared.
+            return oneflow.empty((0, *spec.shape[1:]), dtype=own)
+        return oneflow.tensor(np.full(spec.shape, spec.value)).to(own)
 
 
 recorder = OneflowRecorder
@@ -186,22 +180,6 @@ def _functions() -> dict[str, Callable[..., Any]]:
     functions["threshold"] = partial(oneflow.threshold, threshold=1, value=1)
     functions["allclose"] = refusing(oneflow.allclose, yes=oneflow.ones(3, dtype=oneflow.bool))
     return functions
-
-
-def _make(spec: Spec) -> Any:
-    import numpy as np
-    import oneflow
-
-    if spec.dtype is None or spec.is_numpy:
-        return foreign_operand(spec)
-    if spec.dtype == "int16":  # nothing can be cast to it
-        return oneflow.from_dlpack(np.full(spec.shape, spec.value, "int16").__dlpack__())
-    names = oneflow._oneflow_internal if spec.dtype in INTERNAL_DTYPES else oneflow
-    dtype = getattr(names, spec.dtype)
-    if spec.dtype in _ONLY_EMPTY:
-        # What they are cast to, or that they cannot be, is found before shapes are compared.
-        return oneflow.empty((0, *spec.shape[1:]), dtype=dtype)
-    return oneflow.tensor(np.full(spec.shape, spec.value)).to(dtype)
 
 
 def _is_left_out(question: GridQuestion) -> bool:

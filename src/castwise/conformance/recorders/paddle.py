@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -16,9 +15,9 @@ from castwise.conformance.programs import (
     RecordedSpeaker,
     Step,
     arguments,
+    array_text,
     in_list,
-    numbers_text,
-    with_augmented,
+    program_forms,
 )
 from castwise.conformance.questions import (
     LITERALS,
@@ -26,21 +25,18 @@ from castwise.conformance.questions import (
     SCANS,
     Scope,
     Spec,
-    existing_forms,
-    foreign_operand,
     named_forms,
-    read_operand,
+    numpy_operands,
     words,
 )
 from castwise.conformance.recorder import (
-    AUGMENTED_OPERATORS,
-    OPERATORS,
     FoundFunction,
+    FrameworkRecorder,
     Header,
     NoKernelError,
     RefusalError,
-    assigned,
     called_with_operands,
+    existing_forms,
     found_functions,
     framework_versions,
 )
@@ -84,18 +80,6 @@ def looked_for(error: Exception) -> str | None:
     return found["dtype"] if found else None
 
 
-def classify(error: Exception) -> str | None:
-    """The answer an error amounts to, or None where it is not about dtypes or values."""
-    if isinstance(error, NoKernelError):
-        return error.answer
-    text = str(error)
-    if _REFUSES_NUMBER.search(text):
-        return REFUSED
-    if isinstance(error, TypeError):
-        return None if _SIGNATURE.search(text) else REFUSED
-    return REFUSED if _REFUSAL.search(text) and not _WANTS_TENSOR.search(text) else None
-
-
 DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 "
     "float16 bfloat16 float32 float64 complex64 complex128"
@@ -125,7 +109,7 @@ _OPERATOR_FORMS = ("operator", "augmented")
 _OLD_NAMES = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64"}
 
 
-class PaddleRecorder:
+class PaddleRecorder(FrameworkRecorder):
     """The PaddlePaddle installed here."""
 
     name = "paddle"
@@ -145,9 +129,7 @@ class PaddleRecorder:
         self.scope = Scope(
             dtypes=DTYPES,
             forms={op: self._forms(op) for op in OPS if op in self._functions},
-            foreign=tuple(
-                f"np.{dtype}{role}" for role in ("[3]", "[]", "(1)") for dtype in NUMPY_DTYPES
-            ),
+            foreign=numpy_operands(NUMPY_DTYPES),
         )
 
     def versions(self) -> Header:
@@ -159,14 +141,10 @@ class PaddleRecorder:
         level = paddle.get_flags("FLAGS_call_stack_level")
         paddle.set_flags({"FLAGS_call_stack_level": 0})  # no C++ stack in half a million errors
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with super().session():
                 yield
         finally:
             paddle.set_flags(level)
-
-    def make(self, notation: str) -> Any:
-        return self._make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form not in _OPERATOR_FORMS and any(map(_is_numpys, operands[op == "where" :])):
@@ -177,7 +155,9 @@ class PaddleRecorder:
         if op == "pow" and _never_returns(*operands):
             return None
         try:
-            return self._call(op, form, operands)
+            if form == "inplace":
+                return getattr(_copied(operands[0]), self._method(op))(*operands[1:])
+            return super().call(op, form, operands)
         except (RuntimeError, OSError) as error:
             if not is_missing_kernel(error):
                 raise
@@ -190,7 +170,14 @@ class PaddleRecorder:
         return _OLD_NAMES.get(name, name)
 
     def classify(self, error: Exception) -> str | None:
-        return classify(error)
+        if isinstance(error, NoKernelError):
+            return error.answer
+        text = str(error)
+        if _REFUSES_NUMBER.search(text):
+            return REFUSED
+        if isinstance(error, TypeError):
+            return None if _SIGNATURE.search(text) else REFUSED
+        return REFUSED if _REFUSAL.search(text) and not _WANTS_TENSOR.search(text) else None
 
     def _is_tensor(self, operand: Any) -> bool:
         return isinstance(operand, self._paddle.Tensor)
@@ -206,23 +193,16 @@ class PaddleRecorder:
             raise RefusalError from error
         raise NoKernelError(_result_of(op, looked_for(error))) from error
 
-    def _call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        if form == "operator":
-            return OPERATORS[op](*operands)
-        if form == "augmented":
-            return assigned(op, operands, copy=_copied)
-        if form == "inplace":
-            return getattr(_copied(operands[0]), self._method(op))(*operands[1:])
-        _, is_dtype, name = form.partition("=")
+    def _copied(self, array: Any) -> Any:
+        return _copied(array)
+
+    def _named(self, op: str, name: str, text: str) -> Any:
         # By the dtype's own object, since the name "uint16" means bfloat16.
-        named = {"dtype": getattr(self._paddle, name)} if is_dtype else {}
-        return self._functions[op](*operands, **named)
+        return getattr(self._paddle, text)
 
     def _forms(self, op: str) -> tuple[str, ...]:
         forms = existing_forms(
-            function=True,
-            operator=op in OPERATORS,
-            augmented=op in AUGMENTED_OPERATORS,
+            op,
             # The tensor whose where_ is called is the condition.
             inplace=op != "where" and hasattr(self._paddle.Tensor, self._method(op)),
         )
@@ -232,11 +212,8 @@ class PaddleRecorder:
         """The method that computes an op in place."""
         return f"{self.found[op].name if op in self.found else op}_"
 
-    def _make(self, spec: Spec) -> Any:
-        if spec.dtype is None or spec.is_numpy:
-            return foreign_operand(spec)
-        # By the dtype's own object, since the name "uint16" means bfloat16.
-        return _ones(spec.shape, getattr(self._paddle, spec.dtype))
+    def _own(self, dtype: str, spec: Spec) -> Any:
+        return _ones(spec.shape, getattr(self._paddle, dtype))
 
 
 recorder = PaddleRecorder
@@ -313,11 +290,9 @@ class PaddleSpeaker(RecordedSpeaker):
     def __init__(self, mode: str = "") -> None:
         recorder = PaddleRecorder(mode)
         super().__init__(recorder)
-        self._found = recorder.found
-        forms = {op: own for op, own in recorder.scope.forms.items() if op not in _NOT_WRITTEN}
         self.menu = Menu(
             dtypes=PROGRAM_DTYPES,
-            forms=with_augmented(forms, "inplace"),
+            forms=program_forms(recorder.scope.forms, "inplace", without=_NOT_WRITTEN),
             literals=LITERALS,
             along_axes=words("sum prod mean any all max min argmax argmin std var logsumexp"),
             need_axes=SCANS,
@@ -326,9 +301,7 @@ class PaddleSpeaker(RecordedSpeaker):
         )
 
     def array(self, held: Held) -> str:
-        values = numbers_text(held)
-        made = f"paddle.zeros({held.shape}" if values is None else f"paddle.to_tensor({values}"
-        return f'{made}, dtype="{held.dtype}")'
+        return array_text(held, "paddle.zeros", "paddle.to_tensor", f'dtype="{held.dtype}"')
 
     def cast(self, array: str, dtype: str) -> str:
         return f'{array}.astype("{dtype}").clone()'  # to its own dtype it is the tensor itself

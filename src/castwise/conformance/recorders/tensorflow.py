@@ -5,21 +5,16 @@ from __future__ import annotations
 import functools
 import os
 import re
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from castwise.conformance.programs import (
-    AxisWords,
     Menu,
     RecordedSpeaker,
-    Step,
-    arguments,
-    in_list,
-    numbers_text,
-    with_augmented,
+    array_text,
+    program_forms,
 )
 from castwise.conformance.questions import (
     LITERALS,
@@ -27,18 +22,17 @@ from castwise.conformance.questions import (
     GridQuestion,
     Scope,
     Spec,
-    existing_forms,
     foreign_operand,
-    read_operand,
+    numpy_operands,
     words,
 )
 from castwise.conformance.recorder import (
-    AUGMENTED_OPERATORS,
     OPERATORS,
     FoundFunction,
+    FrameworkRecorder,
     Header,
-    assigned,
     called_with_operands,
+    existing_forms,
     found_functions,
     framework_versions,
     sequence_function,
@@ -69,34 +63,15 @@ class NotAskedError(Exception):
     """The question makes no sense here."""
 
 
-def classify(error: Exception) -> str | None:
-    """The answer an error amounts to, or None where it is not about dtypes or values."""
-    text = str(error)
-    if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
-        return OUT_OF_RANGE
-    if _NO_KERNEL.search(text):
-        found = _KERNEL_DTYPE.search(text)
-        return f"{NO_KERNEL}:{_dtype(found[1])}" if found else NO_KERNEL
-    if _REFUSAL.search(text):
-        return REFUSED
-    is_refusal = isinstance(error, TypeError) and not _NOT_ABOUT_DTYPES.search(text)
-    return REFUSED if is_refusal else None
-
-
-def _dtype(spelled: str) -> str:
-    return _SPELLINGS.get(spelled, spelled.lower())
-
-
 DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 float16 float32 float64 "
     "complex64 complex128"
 )
 WEAK = words("int32 int64 float32 float64 complex128")
-_OPERATORS = {**OPERATORS, "abs": abs}
 _INPLACE = {"add": "assign_add", "sub": "assign_sub"}  # all a Variable has
 
 
-class TensorflowRecorder:
+class TensorflowRecorder(FrameworkRecorder):
     """The TensorFlow installed here, in a mode of `experimental_enable_numpy_behavior` or none."""
 
     name = "tensorflow"
@@ -106,9 +81,7 @@ class TensorflowRecorder:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # it logs each refused call
         import tensorflow as tf
 
-        self.dialect = f"tensorflow:{mode}" if mode else "tensorflow"
-        if self.dialect not in self.dialects:
-            raise ValueError(f"tensorflow is recorded as {', '.join(self.dialects)}; not {mode!r}.")
+        self.dialect = self._dialect_in(mode)
         self._tf: Any = tf
         self._mode = mode.removeprefix("np-")
         self.found = _found(tf)
@@ -119,7 +92,7 @@ class TensorflowRecorder:
             dtypes=DTYPES,
             forms={op: forms for op in OPS if (forms := self._forms(op))},
             weak=WEAK if mode else (),
-            foreign=(*_numpys("[3]"), *_numpys("(1)")),
+            foreign=numpy_operands(DTYPES, "[3]", "(1)"),
         )
 
     def versions(self) -> Header:
@@ -135,17 +108,13 @@ class TensorflowRecorder:
                 dtype_conversion_mode=self._mode
             )
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with super().session():
                 yield
         finally:
             if hasattr(ops, "set_dtype_conversion_mode"):  # since 2.14
                 ops.set_dtype_conversion_mode("off")
             for added in set(vars(self._tf.Tensor)) - known:  # such as +x, which is an answer
                 delattr(self._tf.Tensor, added)
-
-    def make(self, notation: str) -> Any:
-        return self._make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         from tensorflow.python import pywrap_tfe
@@ -154,13 +123,11 @@ class TensorflowRecorder:
         pywrap_tfe.TFE_ClearScalarCache()
         if op == "matmul":
             operands = self._matrices(*operands)
-        if form == "operator":
-            return _OPERATORS[op](*operands)
-        if form == "augmented":
-            return assigned(op, operands, copy=lambda tensor: tensor)  # nothing can change it
         if form == "inplace":
             return getattr(self._variable(*operands), _INPLACE[op])(operands[1])
-        return self._functions[op](*operands)
+        if (op, form) == ("abs", "operator"):
+            return abs(*operands)
+        return super().call(op, form, operands)
 
     def dtype_of(self, result: Any) -> str | None:
         if isinstance(result, self._tf.DType):
@@ -171,21 +138,28 @@ class TensorflowRecorder:
         return str(result.dtype.name) if is_own else None
 
     def classify(self, error: Exception) -> str | None:
-        return classify(error)
+        text = str(error)
+        if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
+            return OUT_OF_RANGE
+        if _NO_KERNEL.search(text):
+            found = _KERNEL_DTYPE.search(text)
+            dtype = found and _SPELLINGS.get(found[1], found[1].lower())
+            return f"{NO_KERNEL}:{dtype}" if dtype else NO_KERNEL
+        if _REFUSAL.search(text):
+            return REFUSED
+        is_refusal = isinstance(error, TypeError) and not _NOT_ABOUT_DTYPES.search(text)
+        return REFUSED if is_refusal else None
 
     def _forms(self, op: str) -> tuple[str, ...]:
         return existing_forms(
+            op,
             function=op in self._functions,
-            operator=op in _OPERATORS,
-            augmented=op in AUGMENTED_OPERATORS,
+            operators=(*OPERATORS, "abs"),
             inplace=op in _INPLACE,
         )
 
-    def _make(self, spec: Spec) -> Any:
-        made = foreign_operand(spec)
-        if spec.dtype is None or spec.is_numpy:
-            return made
-        tensor = self._tf.convert_to_tensor(made)
+    def _own(self, dtype: str, spec: Spec) -> Any:
+        tensor = self._tf.convert_to_tensor(foreign_operand(spec))
         return _weak_tensor().from_tensor(tensor) if spec.is_weak else tensor
 
     def _variable(self, first: Any, second: Any) -> Any:
@@ -241,10 +215,6 @@ def _dot(a: Any, b: Any) -> Any:
     return tf.tensordot(a, b, axes=1)
 
 
-def _numpys(role: str) -> tuple[str, ...]:
-    return tuple(f"np.{dtype}{role}" for dtype in DTYPES)
-
-
 @functools.cache
 def _weak_tensor() -> Any:
     """TensorFlow's weakly typed tensor; none where it has none yet, as in 2.12."""
@@ -270,18 +240,17 @@ class TensorflowSpeaker(RecordedSpeaker):
     """The TensorFlow installed here."""
 
     prelude = "import tensorflow as tf\nfrom math import inf, nan"
+    more_arguments: Mapping[str, tuple[str, ...]] = {"concat": ("axis=0",)}
 
     def __init__(self, mode: str = "") -> None:
         recorder = TensorflowRecorder(mode)
         super().__init__(recorder)
-        self._found = recorder.found
         import tensorflow as tf
 
         self._tf: Any = tf
-        forms = {op: own for op, own in recorder.scope.forms.items() if op not in _NOT_WRITTEN}
         self.menu = Menu(
             dtypes=DTYPES,
-            forms=with_augmented(forms),
+            forms=program_forms(recorder.scope.forms, without=_NOT_WRITTEN),
             literals=LITERALS,
             along_axes=words("sum prod mean any all max min std var logsumexp count_nonzero"),
             need_axes=words("cumsum cumprod argmax argmin"),
@@ -302,17 +271,10 @@ class TensorflowSpeaker(RecordedSpeaker):
             logger.setLevel(level)
 
     def array(self, held: Held) -> str:
-        values = numbers_text(held)
-        made = f"tf.zeros({held.shape}" if values is None else f"tf.constant({values}"
-        return f'{made}, dtype="{held.dtype}")'
+        return array_text(held, "tf.zeros", "tf.constant", f'dtype="{held.dtype}"')
 
     def cast(self, array: str, dtype: str) -> str:
         return f'tf.cast({array}, "{dtype}")'
-
-    def called(self, step: Step, operands: Sequence[str]) -> str:
-        more = ("axis=0",) if step.op == "concat" else ()
-        given = arguments(step, in_list(step, operands), AxisWords(), *more)
-        return f"{self._found[step.op].path}({given})"
 
     def read(self, array: Any) -> Held | None:
         dtype = self._recorder.dtype_of(array)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -18,7 +17,7 @@ from castwise.conformance.programs import (
     Step,
     arguments,
     numbers_text,
-    with_augmented,
+    program_forms,
 )
 from castwise.conformance.questions import (
     LITERALS,
@@ -28,21 +27,19 @@ from castwise.conformance.questions import (
     UNARY,
     Scope,
     Spec,
-    existing_forms,
-    foreign_operand,
     named_forms,
+    numpy_operands,
     product_equation,
-    read_operand,
     words,
 )
 from castwise.conformance.recorder import (
-    AUGMENTED_OPERATORS,
     OPERATORS,
     FoundFunction,
+    FrameworkRecorder,
     Header,
     NoKernelError,
-    assigned,
     dtype_function,
+    existing_forms,
     found_functions,
     framework_versions,
 )
@@ -84,7 +81,7 @@ _REFUSAL = re.compile(
 )
 
 
-class TinygradRecorder:
+class TinygradRecorder(FrameworkRecorder):
     """The tinygrad installed here, on the device that is written in Python, under a default int."""
 
     name = "tinygrad"
@@ -96,9 +93,7 @@ class TinygradRecorder:
     def __init__(self, mode: str = "") -> None:
         import tinygrad
 
-        self.dialect = f"tinygrad:{mode}" if mode else "tinygrad"
-        if self.dialect not in self.dialects:
-            raise ValueError(f"tinygrad is recorded as {', '.join(self.dialects)}; not {mode!r}.")
+        self.dialect = self._dialect_in(mode)
         self._tinygrad: Any = tinygrad
         self._tensor: Any = tinygrad.Tensor
         self._default_int = mode.partition("=")[2] or "int32"
@@ -110,9 +105,7 @@ class TinygradRecorder:
             dtypes=DTYPES,
             forms={op: forms for op in asked if (forms := self._forms(op))},
             weak=(self._default_int, "float32") if hasattr(tinygrad.dtypes, "weaks") else (),
-            foreign=tuple(
-                f"np.{dtype}{role}" for role in ("[3]", "[]", "(1)") for dtype in NUMPY_DTYPES
-            ),
+            foreign=numpy_operands(NUMPY_DTYPES),
         )
 
     def versions(self) -> Header:
@@ -124,22 +117,16 @@ class TinygradRecorder:
         # Before 0.14 they are no settings: the default int is int32, and nothing is computed.
         known = self._tinygrad.helpers.ContextVar._cache
         settings = {name: value for name, value in settings.items() if name in known}
-        with self._tinygrad.Context(**settings), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with self._tinygrad.Context(**settings), super().session():
             yield
-
-    def make(self, notation: str) -> Any:
-        return self._make(read_operand(notation))
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         if form != "function" and type(operands[0]).__module__ == "numpy":
             return None  # NumPy's operator, on an array of objects
-        if form == "operator":
-            result = OPERATORS[op](*operands)
-        elif form == "augmented":
-            result = assigned(op, operands, self._copied)
+        if form in ("operator", "augmented"):
+            result = super().call(op, form, operands)
         else:
-            result = self._call_function(op, operands, self._named(form))
+            result = self._call_function(op, form, operands)
         is_own = isinstance(result, self._tensor)
         if is_own and op in _INTEGERS_ONLY and result.is_floating_point():
             raise NoKernelError(self.dtype_of(result))
@@ -159,28 +146,25 @@ class TinygradRecorder:
         return REFUSED if is_of_integers or _REFUSAL.search(text) else None
 
     def _forms(self, op: str) -> tuple[str, ...]:
-        has_operator = op in OPERATORS and op != "positive"
-        forms = existing_forms(
-            function=op in self._functions,
-            operator=has_operator,
-            augmented=has_operator and op in AUGMENTED_OPERATORS,
-        )
+        is_function = op in self._functions
+        forms = existing_forms(op, function=is_function, operators=OPERATORS.keys() - {"positive"})
         dtypes = named_forms("dtype", DTYPES) if op in _TAKE_DTYPE else ()
         modes = named_forms("rounding_mode", ROUNDING_MODES) if op == "div" else ()
         return (*forms, *dtypes, *modes)
 
-    def _named(self, form: str) -> dict[str, Any]:
-        """What a form gives by name: a dtype or a rounding mode."""
+    def _named(self, op: str, name: str, text: str) -> Any:
         dtypes = {name: dtype for dtype, name in self._names.items()}
-        return {name: dtypes.get(text, text) for name, text in given_by_name(form).items()}
+        return dtypes.get(text, text)  # or a rounding mode
 
-    def _call_function(self, op: str, operands: Sequence[Any], named: dict[str, Any]) -> Any:
+    def _call_function(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        """A call of a method, of which the first operand may have to become a tensor."""
         first, *others = operands
         if type(first) not in _NUMBERS or op == "where":
-            return self._functions[op](*operands, **named)
+            return super().call(op, form, operands)
         if op in REVERSIBLE and isinstance(others[0], self._tensor):
+            named = {n: self._named(op, n, text) for n, text in given_by_name(form).items()}
             return self._functions[op](others[0], first, reverse=True, **named)
-        return self._functions[op](self._tensor(first), *others, **named)
+        return super().call(op, form, [self._tensor(first), *others])
 
     def _copied(self, tensor: Any) -> Any:
         """A tensor that may be written to; a clone would be strong where the tensor is weak."""
@@ -190,14 +174,12 @@ class TinygradRecorder:
             return tensor.clone()
         return self._tensor.full(tensor.shape, 1, dtype=tensor.dtype)  # before 0.10
 
-    def _make(self, spec: Spec) -> Any:
-        if spec.dtype is None or spec.is_numpy:
-            return foreign_operand(spec)
+    def _own(self, dtype: str, spec: Spec) -> Any:
         if spec.is_weak:  # what remains of a bool tensor with a Python number
-            number = 0.0 if spec.dtype == "float32" else 0
+            number = 0.0 if dtype == "float32" else 0
             return self._tensor.full(spec.shape, True) + number
         named = {name: dtype for dtype, name in self._names.items()}
-        return self._tensor.full(spec.shape, spec.value, dtype=named[spec.dtype])
+        return self._tensor.full(spec.shape, spec.value, dtype=named[dtype])
 
 
 recorder = TinygradRecorder
@@ -284,12 +266,10 @@ class TinygradSpeaker(RecordedSpeaker):
     def __init__(self, mode: str = "") -> None:
         recorder = TinygradRecorder(mode)
         super().__init__(recorder)
-        self._found = recorder.found
-        forms = {op: own for op, own in recorder.scope.forms.items() if op not in _NOT_WRITTEN}
         self.menu = Menu(
             # Its float8 numbers can be handed to no other library.
             dtypes=tuple(name for name in DTYPES if not name.startswith("float8")),
-            forms=with_augmented(forms),
+            forms=program_forms(recorder.scope.forms, without=_NOT_WRITTEN),
             literals=tuple(text for text in LITERALS if "j" not in text),
             along_axes=words("sum prod mean any all max min argmax argmin std var logsumexp"),
             need_axes=words("cumprod"),

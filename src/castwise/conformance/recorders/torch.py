@@ -8,7 +8,7 @@ import logging
 import re
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
@@ -22,11 +22,9 @@ from castwise.conformance.programs import (
     Menu,
     RecordedSpeaker,
     Step,
-    arguments,
-    in_list,
-    numbers_text,
+    array_text,
+    program_forms,
     statement,
-    with_augmented,
 )
 from castwise.conformance.questions import (
     ALPHAS,
@@ -38,9 +36,8 @@ from castwise.conformance.questions import (
     GridQuestion,
     Scope,
     Spec,
-    existing_forms,
-    foreign_operand,
     named_forms,
+    numpy_operands,
     out_forms,
     product_equation,
     read_literal,
@@ -49,16 +46,15 @@ from castwise.conformance.questions import (
 )
 from castwise.conformance.ranks import Ranks
 from castwise.conformance.recorder import (
-    AUGMENTED_OPERATORS,
-    OPERATORS,
     FoundFunction,
+    FrameworkRecorder,
     Header,
     LostDeviceError,
     NoKernelError,
     RefusalError,
-    assigned,
     called_with_operands,
     dtype_function,
+    existing_forms,
     found_functions,
     framework_versions,
     refusing,
@@ -110,22 +106,6 @@ def is_missing_kernel(error: Exception) -> bool:
     return _NO_KERNEL.search(str(error)) is not None
 
 
-def classify(error: Exception) -> str | None:
-    """The answer an error amounts to, or None where it is not about dtypes or values."""
-    text = str(error)
-    if text.startswith("CUDA error"):  # an assertion in a kernel, after which every call fails
-        raise LostDeviceError from error
-    if isinstance(error, NoKernelError):
-        return error.answer
-    if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
-        return OUT_OF_RANGE
-    if isinstance(error, TypeError):
-        return REFUSED if isinstance(error, RefusalError) or _REFUSAL.search(text) else None
-    if isinstance(error, RuntimeError) and not _NOT_ABOUT_DTYPES.search(text):
-        return REFUSED
-    return None
-
-
 DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 "
     "float16 bfloat16 float32 float64 complex32 complex64 complex128"
@@ -164,7 +144,7 @@ _SAME_DTYPE = words("einsum conv1d conv2d layer_norm scaled_dot_product_attentio
 NEED_AXIS = (*SCANS, "logsumexp")
 
 
-class TorchRecorder:
+class TorchRecorder(FrameworkRecorder):
     """The PyTorch installed here, under a default dtype."""
 
     name = "torch"
@@ -208,10 +188,8 @@ class TorchRecorder:
         torch.set_num_threads(1)  # three elements are not worth a second thread
         torch.set_default_dtype(getattr(torch, self._default_float))
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                with self._casting():
-                    yield
+            with super().session(), self._casting():
+                yield
         finally:
             torch.set_num_threads(threads)
             torch.set_default_dtype(default)
@@ -221,9 +199,11 @@ class TorchRecorder:
         target = getattr(self._torch, self._autocast or "bfloat16")
         return self._torch.autocast(self._device, dtype=target, enabled=bool(self._autocast))
 
-    def make(self, notation: str) -> Any:
-        spec = read_operand(notation)
-        return _make(spec, self._device if spec.shape else self._device_of_0d)
+    def _own(self, dtype: str, spec: Spec) -> Any:
+        # Filled, then converted: not every dtype can be filled directly.
+        device = self._device if spec.shape else self._device_of_0d
+        array = self._torch.full(spec.shape, spec.value)
+        return array.to(getattr(self._torch, dtype)).to(device)
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         try:
@@ -245,7 +225,18 @@ class TorchRecorder:
         return str(dtype).removeprefix("torch.") if is_own else None
 
     def classify(self, error: Exception) -> str | None:
-        return classify(error)
+        text = str(error)
+        if text.startswith("CUDA error"):  # an assertion in a kernel, after which every call fails
+            raise LostDeviceError from error
+        if isinstance(error, NoKernelError):
+            return error.answer
+        if isinstance(error, OverflowError) or _OUT_OF_RANGE.search(text):
+            return OUT_OF_RANGE
+        if isinstance(error, TypeError):
+            return REFUSED if isinstance(error, RefusalError) or _REFUSAL.search(text) else None
+        if isinstance(error, RuntimeError) and not _NOT_ABOUT_DTYPES.search(text):
+            return REFUSED
+        return None
 
     def lacks_kernel(self, error: Exception) -> bool:
         """Whether an error of a bare call is a missing kernel."""
@@ -253,25 +244,23 @@ class TorchRecorder:
 
     def bare_call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
         kind, _, value = form.partition("=")
-        if kind == "operator":
-            return OPERATORS[op](*operands)
-        if kind == "augmented":
-            return assigned(op, operands, self._torch.clone)
         if kind == "inplace":
             axis = {"dim": -1} if op in NEED_AXIS else {}
             return getattr(operands[0].clone(), self._method(op))(*operands[1:], **axis)
-        if kind in _NUMBERS.values():
-            return self._functions[op](*operands, **{kind: read_literal(value)})
-        if kind == "rounding_mode":
-            return self._functions[op](*operands, rounding_mode=value)
-        if kind == "dtype":
-            return self._functions[op](*operands, dtype=getattr(self._torch, value))
         if kind == "out":
             axis = {"dim": -1} if op in REDUCTIONS else {}  # only then do they have an out=
             dtype, device = getattr(self._torch, value), operands[0].device
             out = self._torch.empty(0, dtype=dtype, device=device)  # takes the result's shape
             return self._functions[op](*operands, out=out, **axis)
-        return self._functions[op](*operands)
+        return super().call(op, form, operands)
+
+    def _copied(self, array: Any) -> Any:
+        return self._torch.clone(array)
+
+    def _named(self, op: str, name: str, text: str) -> Any:
+        if name == "rounding_mode":
+            return text
+        return getattr(self._torch, text) if name == "dtype" else read_literal(text)
 
     def _dtype_on_meta(self, op: str, form: str, operands: Sequence[Any]) -> str | None:
         """The dtype of the result where nothing is computed.
@@ -295,13 +284,12 @@ class TorchRecorder:
         forms = {
             op: (*self._forms(op), *more.get(op, ()), *named.get(op, ())) for op in self._functions
         }
-        numpys = (*_numpys("[3]"), *_numpys("[]"), *_numpys("(1)"))
         is_first_with_float8 = str(self._torch.__version__).startswith("2.1.")
         return Scope(
             dtypes=DTYPES,
             rare=RARE,
             forms=forms,
-            foreign=numpys,
+            foreign=numpy_operands(NUMPY_DTYPES),
             is_left_out=is_endless if is_first_with_float8 else None,
         )
 
@@ -311,15 +299,11 @@ class TorchRecorder:
         forms = {op: self._forms(op) for op in asked}
         for op in _TAKE_DTYPE if is_autocast else ():
             forms[op] += named_forms("dtype", DTYPES)
-        return Scope(dtypes=DTYPES, rare=RARE, forms=forms, foreign=_numpys("(1)"))
+        numpys = numpy_operands(NUMPY_DTYPES, "(1)")
+        return Scope(dtypes=DTYPES, rare=RARE, forms=forms, foreign=numpys)
 
     def _forms(self, op: str) -> tuple[str, ...]:
-        return existing_forms(
-            function=True,
-            operator=op in OPERATORS,
-            augmented=op in AUGMENTED_OPERATORS,
-            inplace=hasattr(self._torch.Tensor, self._method(op)),
-        )
+        return existing_forms(op, inplace=hasattr(self._torch.Tensor, self._method(op)))
 
     def _method(self, op: str) -> str:
         """The method that computes an op in place."""
@@ -338,10 +322,6 @@ def is_endless(question: GridQuestion) -> bool:
         and len(dtypes) > 1
         and any(dtype.startswith("float8") for dtype in dtypes)
     )
-
-
-def _numpys(role: str) -> tuple[str, ...]:
-    return tuple(f"np.{dtype}{role}" for dtype in NUMPY_DTYPES)
 
 
 def _found() -> dict[str, FoundFunction]:
@@ -392,15 +372,6 @@ def _layers(functions: dict[str, Callable[..., Any]]) -> dict[str, Callable[...,
     }
 
 
-def _make(spec: Spec, device: str) -> Any:
-    import torch
-
-    if spec.dtype is None or spec.is_numpy:
-        return foreign_operand(spec)
-    # Filled, then converted: not every dtype can be filled directly.
-    return torch.full(spec.shape, spec.value).to(getattr(torch, spec.dtype)).to(device)
-
-
 # Asks PyTorch what it computes, on the CPU or on a CUDA device.
 
 
@@ -423,8 +394,6 @@ class TorchValues(TorchRecorder):
         return array.to(getattr(self._torch, dtype))
 
     def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        if op == "where":
-            return self._torch.where(*operands)
         return self.bare_call(op, form, operands)  # not call, which looks further for a dtype
 
     def held_by(self, result: Any) -> Held | None:
@@ -447,13 +416,15 @@ class TorchSpeaker(RecordedSpeaker):
     """The PyTorch installed here."""
 
     prelude = "import torch\nfrom math import inf, nan"
+    axis_words = AxisWords("dim", "keepdim")
+    more_arguments: Mapping[str, tuple[str, ...]] = {"threshold": ("1", "1")}
 
     def __init__(self, mode: str = "") -> None:
         self._values = TorchValues(mode)
         super().__init__(self._values)
         self.menu = Menu(
             dtypes=self._values.dtypes,
-            forms=with_augmented(self._values.scope.forms, "inplace"),
+            forms=program_forms(self._values.scope.forms, "inplace"),
             literals=LITERALS,
             along_axes=words("sum prod mean any all argmax argmin std var logsumexp"),
             need_axes=NEED_AXIS,
@@ -461,21 +432,10 @@ class TorchSpeaker(RecordedSpeaker):
         )
 
     def array(self, held: Held) -> str:
-        values = numbers_text(held)
-        made = f"torch.zeros({held.shape}" if values is None else f"torch.tensor({values}"
-        return f"{made}, dtype=torch.{held.dtype})"
+        return array_text(held, "torch.zeros", "torch.tensor", f"dtype=torch.{held.dtype}")
 
     def cast(self, array: str, dtype: str) -> str:
         return f"{array}.to(torch.{dtype}, copy=True)"
-
-    def called(self, step: Step, operands: Sequence[str]) -> str:
-        more = ("1", "1") if step.op == "threshold" else ()
-        passed = operands[1:] if step.form == "inplace" else in_list(step, operands)
-        found = self._values.found[step.op]
-        given = arguments(step, passed, AxisWords("dim", "keepdim"), *more)
-        if step.form == "inplace":
-            return f"{operands[0]}.{found.name}_({given})"
-        return f"{found.path}({given})"
 
     def read(self, array: Any) -> Held | None:
         return self._values.held_by(array)
