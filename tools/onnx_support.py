@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from castwise.catalog.dialects import to_dialect
-from castwise.graph.onnx.export import program_to_onnx, write_op
+from castwise.graph.onnx.export import new_writer, program_to_onnx, write_op
 from castwise.graph.onnx.runtimes import ONNX_NAMES, LackingError, runtime_loads
-from castwise.graph.onnx.stand_ins import new_writer
 from castwise.graph.onnx.writer import Value
 from castwise.graph.program import CAST, INPUT, Node, Program, Shape, Slot
 from castwise.graph.recording import Traced, recording_backend

@@ -301,26 +301,12 @@ def full(shape: Any, fill_value: Any, *, dtype: DType, device: Any = None) -> Tr
     return broadcast_to(number, sizes) if sizes else number
 
 
-def zeros(shape: Any, *, dtype: DType, device: Any = None) -> Traced:
-    return full(shape, 0, dtype=dtype)
-
-
-def ones(shape: Any, *, dtype: DType, device: Any = None) -> Traced:
-    return full(shape, 1, dtype=dtype)
-
-
 def full_like(x: Any, /, fill_value: Any, *, dtype: DType, device: Any = None) -> Traced:
     return full(x.shape, fill_value, dtype=dtype)
 
 
-def zeros_like(x: Any, /, *, dtype: DType, device: Any = None) -> Traced:
-    return zeros(x.shape, dtype=dtype)
-
-
-def ones_like(x: Any, /, *, dtype: DType, device: Any = None) -> Traced:
-    return ones(x.shape, dtype=dtype)
-
-
+zeros, ones = (functools.partial(full, fill_value=number) for number in (0, 1))
+zeros_like, ones_like = (functools.partial(full_like, fill_value=number) for number in (0, 1))
 empty, empty_like = zeros, zeros_like
 
 

@@ -6,9 +6,8 @@ Each module imports only those listed above it:
     runtimes         what ONNX and its runtimes have
     writer           values and nodes of a model
     arrays           functions of the Array API standard
-    functions        functions composed of ONNX's ops
+    functions        functions and missing kernels, composed of ONNX's ops
     complex          complex numbers, by their parts
     indexing         functions that move elements
-    stand_ins        replacements for missing kernels
     export           each op, and a whole program
 """

@@ -55,14 +55,7 @@ def full_like(x: Value, value: Any) -> Value:
     return x.writer.constant(value, x.dtype)
 
 
-def zeros_like(x: Value) -> Value:
-    return full_like(x, 0)
-
-
-def ones_like(x: Value) -> Value:
-    return full_like(x, 1)
-
-
+zeros_like, ones_like = (functools.partial(full_like, value=number) for number in (0, 1))
 _RUNNING = {"ReduceSum": "CumSum", "ReduceProd": "CumProd"}
 
 
@@ -93,28 +86,16 @@ def _last_running(op: str, x: Value, axes: tuple[int, ...], shape: Shape) -> Val
     return reshape(x, shape)
 
 
-def sum(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
-    return reduced("ReduceSum", x, axis, keepdims)
-
-
-def mean(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
-    return reduced("ReduceMean", x, axis, keepdims)
-
-
-def max(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
-    return _extreme("ReduceMax", x, axis, keepdims)
-
-
-def min(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
-    return _extreme("ReduceMin", x, axis, keepdims)
-
-
-def _extreme(op: str, x: Value, axis: Any, keepdims: bool) -> Value:
+def _extreme(op: str, x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
     """The largest or smallest element, or NaN if there is one, where runtimes differ."""
     found = reduced(op, x, axis, keepdims)
     if x.dtype.kind != "float" or found is x:
         return found
     return where(any(isnan(x), axis=axis, keepdims=keepdims), float("nan"), found)
+
+
+sum, mean = (functools.partial(reduced, op) for op in ("ReduceSum", "ReduceMean"))
+max, min = (functools.partial(_extreme, op) for op in ("ReduceMax", "ReduceMin"))
 
 
 def any(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:

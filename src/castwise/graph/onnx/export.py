@@ -19,12 +19,13 @@ from castwise.errors import UsageError
 from castwise.graph import shapes
 from castwise.graph.onnx import arrays as xp
 from castwise.graph.onnx import functions
-from castwise.graph.onnx.complex import write_complex
-from castwise.graph.onnx.functions import topk
+from castwise.graph.onnx.complex import cast_complex, write_complex
+from castwise.graph.onnx.functions import WRITTEN_OUT, before_cast, topk
 from castwise.graph.onnx.indexing import write_arange, write_layout
 from castwise.graph.onnx.runtimes import (
     ONNX_NAMES,
     LackingError,
+    Runtime,
     chosen_opset,
     element_type,
     onnx_package,
@@ -32,8 +33,7 @@ from castwise.graph.onnx.runtimes import (
     runtime_named,
     stamped_model,
 )
-from castwise.graph.onnx.stand_ins import new_writer
-from castwise.graph.onnx.writer import BOOL, Value, Writer, called
+from castwise.graph.onnx.writer import BOOL, StandIns, Value, Writer, called
 from castwise.graph.passes import with_kernels_written_out
 from castwise.graph.program import CAST, CONSTANT, INPUT, Node, Program, node_names
 from castwise.vocab.dtypes import dtype, dtypes_named
@@ -164,7 +164,7 @@ _COMPOSED: dict[str, Written] = {
     "softmax": functools.partial(_softmax, "Softmax"),
     "log_softmax": functools.partial(_softmax, "LogSoftmax"),
     "sum": xp.sum, "mean": xp.mean, "var": functions.var, "std": functions.std,
-    "prod": lambda x, *, axis=None, keepdims=False: xp.reduced("ReduceProd", x, axis, keepdims),
+    "prod": functools.partial(xp.reduced, "ReduceProd"),
     "cumsum": functools.partial(functions.accumulated, "CumSum"),
     "cumprod": functools.partial(functions.accumulated, "CumProd"),
     "argmax": functools.partial(functions.extreme_place, "ArgMax"),
@@ -303,6 +303,11 @@ def _applied(
 
 
 # A whole program.
+
+
+def new_writer(opset: int, runtime: Runtime | None = None) -> Writer:
+    """A writer for an opset and a runtime, with replacements for what they lack."""
+    return Writer(opset, runtime, StandIns(cast_complex, before_cast, WRITTEN_OUT))
 
 
 def program_to_onnx(
