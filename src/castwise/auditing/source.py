@@ -417,7 +417,7 @@ def _hides_arguments(call: ast.Call) -> bool:
 def operand_texts(code: str) -> list[str] | None:
     """The source text of the operands of an expression with one operator.
 
-    >>> operands_of("img / 255")
+    >>> operand_texts("img / 255")
     ['img', '255']
     """
     nodes = _operand_nodes(code)
