@@ -82,15 +82,8 @@ def version_numbers(version: str) -> tuple[int, ...]:
     >>> version_numbers("2.13.0+cpu")
     (2, 13, 0)
     """
-    numbers = []
-    for part in version.split("."):
-        digits = part[: len(part) - len(part.lstrip("0123456789"))]
-        if not digits:
-            break
-        numbers.append(int(digits))
-        if digits != part:
-            break
-    return tuple(numbers)
+    numbers = re.match(r"[0-9]+(\.[0-9]+)*", version)
+    return tuple(map(int, numbers[0].split("."))) if numbers else ()
 
 
 def _spec(module: str) -> ModuleSpec | None:
@@ -136,10 +129,11 @@ def _disagreement(
         what = f"{name} {version} is listed as installed, and `import {module}` finds nothing."
         return Problem(what, reinstall)
     home = Path(str(found.locate_file(""))).resolve()
-    others = _versions_in(home, name) - {version}
-    if others:
-        listed = " and ".join(sorted({version, *others}))
-        return Problem(f"{name} is listed as installed in the versions {listed}.", reinstall)
+    listed = importlib.metadata.distributions(name=name, path=[str(home)])
+    versions = {version, *(_name_and_version(one, name)[1] for one in listed)}
+    if len(versions) > 1:
+        what = f"{name} is listed as installed in the versions {' and '.join(sorted(versions))}."
+        return Problem(what, reinstall)
     if not _is_editable(found) and not _place(spec).is_relative_to(home):
         what = f"`import {module}` finds {_place(spec)}, and not the installed {name} {version}."
         return Problem(what, f"rename or remove {_place(spec)}")
@@ -151,12 +145,6 @@ def _place(spec: ModuleSpec) -> Path:
     is_file = spec.origin and spec.has_location
     folders = list(spec.submodule_search_locations or ())
     return Path(str(spec.origin) if is_file else folders[0] if folders else "").resolve()
-
-
-def _versions_in(home: Path, name: str) -> set[str]:
-    """The versions of a package that are listed in one directory."""
-    listed = importlib.metadata.distributions(name=name, path=[str(home)])
-    return {_name_and_version(found, name)[1] for found in listed}
 
 
 def _is_editable(found: importlib.metadata.Distribution) -> bool:

@@ -6,12 +6,12 @@ that its dialect refuses. `cw.audited` puts observers into one function.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import os
 import re
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
 from pathlib import PurePath
 from types import CodeType, FrameType, FunctionType, TracebackType
@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from castwise.auditing import scopes
 from castwise.auditing.arrays import NUMBERS, Note
 from castwise.auditing.calls import has_observed, observed_code
-from castwise.auditing.detect import as_mixed
+from castwise.auditing.detect import as_observed
 from castwise.auditing.hooks import all_hooks
 from castwise.auditing.loading import CHECKED, prepare, register_sites, rewritten
 from castwise.auditing.log import LOG, UNOBSERVED, Log, PendingOperation, Tally
@@ -157,49 +157,10 @@ class AuditLog(Shown, _ObservedBlock):
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class _Decorator(ABC):
-    """A context manager that can also decorate a function."""
-
-    @abstractmethod
-    def __enter__(self) -> Any:
-        """Starts the scope."""
-
-    @abstractmethod
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        """Ends the scope."""
-
-    def decorate(self, function: Function) -> Function:
-        """Wraps a function so that it runs in this scope."""
-        wrapper: Any
-        if inspect.isasyncgenfunction(function):
-
-            def wrapper(*args: Any, **kwargs: Any) -> Any:
-                return _AsyncSteps(function(*args, **kwargs), self)
-
-        elif inspect.isgeneratorfunction(function):
-
-            def wrapper(*args: Any, **kwargs: Any) -> Any:
-                return _Steps(function(*args, **kwargs), self)
-
-        elif inspect.iscoroutinefunction(function):
-
-            async def wrapper(*args: Any, **kwargs: Any) -> Any:
-                with self:
-                    return await function(*args, **kwargs)
-
-        else:
-
-            def wrapper(*args: Any, **kwargs: Any) -> Any:
-                with self:
-                    return function(*args, **kwargs)
-
-        return functools.wraps(function)(wrapper)  # type: ignore[return-value]
-
-
 class _Steps(Generator[Any, Any, Any]):
     """A generator that is in the scope while it runs, but not while its caller runs."""
 
-    def __init__(self, inner: Generator[Any, Any, Any], scope: _Decorator) -> None:
+    def __init__(self, inner: Generator[Any, Any, Any], scope: Enforcement) -> None:
         self._inner, self._scope = inner, scope
 
     def send(self, value: Any) -> Any:
@@ -214,7 +175,7 @@ class _Steps(Generator[Any, Any, Any]):
 class _AsyncSteps(AsyncGenerator[Any, Any]):
     """An asynchronous generator that is in the scope while it runs."""
 
-    def __init__(self, inner: AsyncGenerator[Any, Any], scope: _Decorator) -> None:
+    def __init__(self, inner: AsyncGenerator[Any, Any], scope: Enforcement) -> None:
         self._inner, self._scope = inner, scope
 
     async def asend(self, value: Any) -> Any:
@@ -259,7 +220,7 @@ def enforce(
     return Enforcement(dialect, strict=strict, differs=differs, allow=allow)
 
 
-class Enforcement(_ObservedBlock, _Decorator):
+class Enforcement(_ObservedBlock):
     """A scope that refuses operations; made by enforce."""
 
     name = "cw.enforce"
@@ -286,7 +247,30 @@ class Enforcement(_ObservedBlock, _Decorator):
 
     def __call__(self, function: Function) -> Function:
         """Wraps a function so that it is held to the dialect."""
-        return self.decorate(function)
+        wrapper: Any
+        if inspect.isasyncgenfunction(function):
+
+            def wrapper(*args: Any, **kwargs: Any) -> Any:
+                return _AsyncSteps(function(*args, **kwargs), self)
+
+        elif inspect.isgeneratorfunction(function):
+
+            def wrapper(*args: Any, **kwargs: Any) -> Any:
+                return _Steps(function(*args, **kwargs), self)
+
+        elif inspect.iscoroutinefunction(function):
+
+            async def wrapper(*args: Any, **kwargs: Any) -> Any:
+                with self:
+                    return await function(*args, **kwargs)
+
+        else:
+
+            def wrapper(*args: Any, **kwargs: Any) -> Any:
+                with self:
+                    return function(*args, **kwargs)
+
+        return functools.wraps(function)(wrapper)  # type: ignore[return-value]
 
     def check(self, pending: PendingOperation, frame: FrameType) -> None:
         """Raises PromotionError if the operation is refused."""
@@ -406,13 +390,13 @@ def _pending_operation(pending: PendingOperation) -> Operation | None:
     knows no rule for it and its arrays have one dtype."""
     event = tallied_event(pending.key, Tally(pending.operands, None))
     dialects = RunFacts(running_frameworks()).dialects
-    try:
-        found = understand(event, site_at(pending.mark).site, dialects)
-    except Harmless:
-        return None
-    except NotUnderstood:
-        return as_mixed(event, dialects)
-    return None if found.is_asked else found
+    with contextlib.suppress(Harmless, NotUnderstood):
+        try:
+            found = understand(event, site_at(pending.mark).site, dialects)
+        except NotUnderstood:
+            return as_observed(event, dialects)
+        return None if found.is_asked else found
+    return None
 
 
 _STRICT = "no implicit cast"  # the guard of a strict dialect

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from operator import add, and_
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from castwise.auditing.hook import Hook
 from castwise.auditing.hooks import find_hook
@@ -89,7 +90,7 @@ def _by_dtypes(event: Event, located: LocatedSite, seen: Seen, why: str) -> Step
     if event.inside is not None:
         return Step(event, located, unclear=why)
     try:
-        observed = _as_observed(event, seen.facts.dialects, why)
+        observed = as_observed(event, seen.facts.dialects)
     except Harmless as harmless:
         return Step(event, located, passes_dtype=not harmless.is_explicit)
     except NotUnderstood:
@@ -133,32 +134,30 @@ def _as_write(event: Event, site: Site, dialects: dict[str, str]) -> Operation |
     return Operation(event, seen, question, decision, _dtype(target))
 
 
-def _pair(event: Event, site: Site) -> tuple[SeenArray, SeenArray | SeenNumber, str] | None:
+_Pair: TypeAlias = "tuple[SeenArray, SeenArray | SeenNumber, str]"
+
+
+def _pair(event: Event, site: Site) -> _Pair | None:
     """The array that is written to, the value, and how: by a write, or by a call that cuts it."""
     call = event.call
     if call is None:
         target, value = event.operands if site.kind == "write" else (None, None)
         return _known(target, value, _WRITE)
-    return None if call.gives_dtype else _by_call(event, call)
-
-
-def _by_call(event: Event, call: SeenCall) -> tuple[SeenArray, SeenArray | SeenNumber, str] | None:
     hook = find_hook(event_framework(event)) if event.arrays else None
-    if hook is None or find_hook(call.module) is not hook:
+    if call.gives_dtype or hook is None or find_hook(call.module) is not hook:
         return None
     if call.name in hook.calls.cuts.split() and event.result and event.operands:
         return _cut(event.result, event.operands[0])
     if call.name not in hook.calls.writes:
         return None
-    target, value, keyword = hook.calls.writes[call.name]
+    target_place, value_place, keyword = hook.calls.writes[call.name]
     given = dict(enumerate(event.operands[: call.positional]))
     named = dict(zip(call.keywords, event.operands[call.positional :], strict=True))
-    return _known(given.get(target), given.get(value) or named.get(keyword), _WRITE)
+    written = given.get(value_place) or named.get(keyword)
+    return _known(given.get(target_place), written, _WRITE)
 
 
-def _known(
-    target: object, value: object, form: str
-) -> tuple[SeenArray, SeenArray | SeenNumber, str] | None:
+def _known(target: object, value: object, form: str) -> _Pair | None:
     if not isinstance(target, SeenArray) or not isinstance(value, (SeenArray, SeenNumber)):
         return None
     is_known = target.dtype and not target.is_scalar
@@ -166,7 +165,7 @@ def _known(
     return (target, value, form) if is_known and is_known_value else None
 
 
-def _cut(made: SeenArray, given: object) -> tuple[SeenArray, SeenArray | SeenNumber, str] | None:
+def _cut(made: SeenArray, given: object) -> _Pair | None:
     """An array of integers that a framework keeps in fewer bits. Floats too are kept in fewer by
     such a framework, but that is the precision it is made for."""
     if not isinstance(given, SeenArray) or not given.dtype or not made.dtype:
@@ -288,39 +287,24 @@ _WIDEST = ("float64", "complex128")
 _COMPLEX_OF = {"float16": "complex32", "float32": "complex64", "float64": "complex128"}
 
 
-def _as_observed(event: Event, dialects: dict[str, str], why: str) -> Operation | None:
-    """The casts of a call that the dtypes of its arrays show; None if they show none.
+def as_observed(event: Event, dialects: dict[str, str]) -> Operation | None:
+    """The casts of a call that the dtypes of its arrays show; None if they show none. One that is
+    about to run has no result, and casts if its arrays have several widths.
 
     Raises Harmless if the call computes nothing, NotUnderstood if not all of it could be seen.
     """
     call, framework = event.call, event_framework(event)
     hook = find_hook(framework)
     if call is None or hook is None or framework not in dialects:
-        raise NotUnderstood(why)
+        raise NotUnderstood
     _check_computes(event, call, hook)
     is_visible = all(array.dtype for array in event.arrays) and _inputs(event)
     is_mixed = _is_mixed(event, call, hook)
     if not call.is_complete or not is_visible or (event.result is None and not is_mixed):
-        raise NotUnderstood(why)
+        raise NotUnderstood
     if is_mixed or _is_widened(event, call, hook):
         return _observed_operation(event, call.name, dialect_named(dialects[framework]))
     return None
-
-
-def as_mixed(event: Event, dialects: dict[str, str]) -> Operation | None:
-    """The casts of a call that is about to run, by the dtypes of its arrays; None if they show
-    none."""
-    call, framework = event.call, event_framework(event)
-    hook = find_hook(framework)
-    if call is None or hook is None or framework not in dialects or not call.is_complete:
-        return None
-    try:
-        _check_computes(event, call, hook)
-    except Harmless:
-        return None
-    if not all(array.dtype for array in event.arrays) or not _is_mixed(event, call, hook):
-        return None
-    return _observed_operation(event, call.name, dialect_named(dialects[framework]))
 
 
 def _inputs(event: Event) -> list[SeenArray]:
@@ -679,21 +663,30 @@ def finding_key(finding: Finding) -> object:
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:
     """The findings, equal ones as one, largest first."""
-    found: dict[object, Finding] = {}
-    for new in findings:
-        key = finding_key(new)
-        old = found.get(key)
-        if old is not None:
-            new = replace(
-                old,
-                count=old.count + new.count,
-                elements=old.elements + new.elements,
-                temporaries=old.temporaries + new.temporaries,
-                alive=max(old.alive, new.alive),
-                is_expected=old.is_expected and new.is_expected,
-            )
-        found[key] = new
-    return sorted(found.values(), key=lambda f: -f.elements)
+    found = add_up(findings, finding_key, count=add, elements=add, temporaries=add, alive=max,
+                   is_expected=and_)  # fmt: skip
+    return sorted(found, key=lambda f: -f.elements)
+
+
+_Entry = TypeVar("_Entry")
+
+
+def add_up(
+    entries: Iterable[_Entry], key: Callable[[_Entry], object], **ways: Callable[[Any, Any], Any]
+) -> list[_Entry]:
+    """The entries of a dataclass, those with equal keys as one: the first of them, whose fields
+    named here are made of those of all, each in its way."""
+    found: dict[object, Any] = {}
+    for entry in entries:
+        name = key(entry)
+        if name in found:
+            old = found[name]
+            joined = {field: way(getattr(old, field), getattr(entry, field))
+                      for field, way in ways.items()}  # fmt: skip
+            found[name] = replace(old, **joined)
+        else:
+            found[name] = entry
+    return list(found.values())
 
 
 # Loops that add to what they made before: `total += x`, `mean = 0.9 * mean + 0.1 * x`.
@@ -725,7 +718,7 @@ def running_sums(
         count = sum(s.event.count for s in adding)
         if count < LEAST_TERMS:
             continue
-        loop = _reached(mark, users) & _reached(mark, makers)
+        loop = reached([mark], users) & reached([mark], makers)
         if loop:
             steps_in = [s for m in loop for s in at.get(m, ())]
             begun = sum(s.event.count for s in steps_in if not _uses(s.event, loop, is_summed))
@@ -750,10 +743,10 @@ def _uses(event: Event, marks: set[int], is_summed: Callable[[SeenArray | None],
     return any(is_summed(a) and a.maker in marks for a in arrays_in(event.operands))
 
 
-def _reached(mark: int, following: dict[int, set[int]]) -> set[int]:
-    """The sites that follow a site, directly or not."""
+def reached(marks: Iterable[int], following: Mapping[int, set[int]]) -> set[int]:
+    """The sites that follow some sites, directly or not."""
     found: set[int] = set()
-    waiting = [mark]
+    waiting = [*marks]
     while waiting:
         new = following.get(waiting.pop(), set()) - found
         found |= new

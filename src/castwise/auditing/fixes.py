@@ -13,10 +13,11 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from castwise.auditing.hook import Hook
 from castwise.auditing.hooks import find_hook
+from castwise.auditing.operations import array_dtype
 from castwise.auditing.records import (
     Event,
     Finding,
@@ -36,6 +37,7 @@ from castwise.auditing.source import (
     lines_at,
     module_at,
     operand_texts,
+    replaced,
     source_digest,
     statement_around,
     text_at,
@@ -89,14 +91,17 @@ def fixes_at(
     if is_explicit(source) and not (undoes_constants and _names_constant(source, hook)):
         return
     made = source.results[0]
+    found = array_dtype(made)
     if made.is_scalar:
-        kind = dtype(made.dtype).kind if made.dtype else ""
+        kind = found.kind if found else ""
         text = f"{kind if kind in ('int', 'bool', 'complex') else 'float'}({code})"
         yield Fix(place, text, _A_NUMBER, None, mark, is_after=True)
         return  # NumPy's float64 is a Python float, which a narrower scalar is not: json takes none
+    has_parts = found is not None and found.kind == "complex"
     for target in targets:
         name = spelled(target, hook, place)
-        if name is not None and target.name != made.dtype and _keeps_parts(made, target):
+        loses_parts = has_parts and target.kind != "complex"
+        if name is not None and target != found and not loses_parts:
             yield from _fixes_to(source, code, name, target, hook)
 
 
@@ -121,12 +126,15 @@ def _fixes_to(
 
 
 def _names_constant(source: DtypeSource, hook: Hook) -> bool:
-    """Whether a site makes an array, and its dtype is a constant."""
+    """Whether a site makes an array, and names its dtype as a text or as a constant of the
+    framework's module."""
     place, call = source.located.place, source.events[0].call
     if call is None or call.name not in hook.calls.makes.split():
         return False
-    module = module_at(place.file, place.line, hook.spelling.names)
-    return _is_constant(text_at(place), call, hook, module)
+    argument = _dtype_node(text_at(place), call, hook)
+    if isinstance(argument, ast.Attribute) and isinstance(argument.value, ast.Name):
+        return argument.value.id == module_at(place.file, place.line, hook.spelling.names)
+    return isinstance(argument, ast.Constant) and isinstance(argument.value, str)
 
 
 def fixes_where_used(finding: Finding, mark: int, events: Sequence[Event]) -> Iterator[Fix]:
@@ -138,7 +146,7 @@ def fixes_where_used(finding: Finding, mark: int, events: Sequence[Event]) -> It
     if operands[culprit].role is Role.NUMPY_SCALAR:
         if all(isinstance(o := event.operands[culprit], SeenArray) and o.is_scalar
                for event in events):  # fmt: skip
-            text = _with_number(code, culprit, operands[culprit].kind)
+            text = with_operand(code, culprit, f"{operands[culprit].kind}({texts[culprit]})")
             if text:
                 yield Fix(finding.place, text, _A_NUMBER, None, mark, operand=culprit)
         return
@@ -170,13 +178,15 @@ def _result_hook(source: DtypeSource) -> Hook | None:
 def _may_become(given: object, meant: object) -> bool:
     """Whether an array may be cast to the dtype of another: both are real or both complex, or it
     holds integers, which a float of 16 bits would round."""
-    kind = _float_kind(meant)
-    if not isinstance(given, SeenArray) or not given.dtype or not isinstance(meant, SeenArray):
+    if not isinstance(given, SeenArray) or not isinstance(meant, SeenArray):
         return False
-    found, wanted = dtype(given.dtype), dtype(meant.dtype or given.dtype)
-    is_held = wanted.bits >= LEAST_FOR_COUNTS or not holds_counts(found)
-    is_integer = found.kind == "int" and kind == "float" and is_held and not given.is_scalar
-    return is_integer or bool(kind and kind == _float_kind(given))
+    found, wanted = array_dtype(given), array_dtype(meant)
+    if found is None or wanted is None or wanted.kind not in ("float", "complex"):
+        return False
+    if found.kind == "int":
+        is_held = wanted.bits >= LEAST_FOR_COUNTS or not holds_counts(found)
+        return wanted.kind == "float" and is_held and not given.is_scalar
+    return found.kind == wanted.kind
 
 
 def holds_counts(found: DType) -> bool:
@@ -191,20 +201,8 @@ def makes_integers(source: DtypeSource) -> bool:
 
 def holds_integers(array: SeenArray) -> bool:
     """Whether an array holds integers or masks."""
-    return array.dtype is not None and dtype(array.dtype).kind in ("bool", "int")
-
-
-def _float_kind(operand: object) -> str:
-    """float or complex, if an operand is such an array; else ""."""
-    if not isinstance(operand, SeenArray) or operand.dtype is None:
-        return ""
-    kind = dtype(operand.dtype).kind
-    return kind if kind in ("float", "complex") else ""
-
-
-def _keeps_parts(made: SeenArray, target: DType) -> bool:
-    """Whether a dtype keeps the imaginary parts of an array that has them."""
-    return not made.dtype or dtype(made.dtype).kind != "complex" or target.kind == "complex"
+    found = array_dtype(array)
+    return found is not None and found.kind in ("bool", "int")
 
 
 def _array_place(events: Sequence[Event]) -> int:
@@ -234,15 +232,6 @@ def _is_meant(code: str, call: SeenCall | None, hook: Hook) -> bool:
     if argument is not None:
         return not (isinstance(argument, ast.Constant) and argument.value in _KINDS)
     return call.gives_dtype or call.name in hook.calls.casts.split()
-
-
-def _is_constant(code: str, call: SeenCall, hook: Hook, module: str | None) -> bool:
-    """Whether a call names its dtype as a text or as a constant of the framework's module; `module`
-    is the name that the module has there."""
-    argument = _dtype_node(code, call, hook)
-    if isinstance(argument, ast.Attribute) and isinstance(argument.value, ast.Name):
-        return argument.value.id == module
-    return isinstance(argument, ast.Constant) and isinstance(argument.value, str)
 
 
 def _dtype_node(code: str, call: SeenCall, hook: Hook) -> ast.expr | None:
@@ -299,12 +288,6 @@ def _operator_with_dtype(
     return _with_cast_operand(code, array, dtype, hook, place)
 
 
-def _with_number(code: str, place: int, kind: str) -> str | None:
-    """The same operation with one operand as a Python number, which adapts to the other dtype."""
-    operands = operand_texts(code)
-    return with_operand(code, place, f"{kind}({operands[place]})") if operands else None
-
-
 def _with_cast_operand(
     code: str, operand: int, dtype: str, hook: Hook, place: SourcePlace
 ) -> str | None:
@@ -320,16 +303,12 @@ def _with_cast_operand(
 # What to write instead of an operation that its dialect refuses.
 
 
-class _Instead(NamedTuple):
-    """New text for an operation, and the question that it asks."""
-
-    text: str
-    question: Question
-    does: str
+_Instead: TypeAlias = "tuple[str, Question, str]"
 
 
 def instead_of(question: Question, located: LocatedSite, hook: Hook) -> Iterator[_Instead]:
-    """Other ways to write an operation, the ones that keep every value first."""
+    """Other ways to write an operation, the ones that keep every value first: each as new text,
+    the question that it asks, and what it does."""
     code = text_at(located.place)
     yield from _not_in_place(question, code, located.place)
     yield from _with_one_dtype(question, code, located.place, hook)
@@ -345,7 +324,7 @@ def _not_in_place(question: Question, code: str, place: SourcePlace) -> Iterator
             closed = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript)
             value = texts[1] if isinstance(tree.value, closed) else f"({texts[1]})"
             text = f"{texts[0]} = {texts[0]} {question.op.symbol} {value}"
-            yield _Instead(text, replace(question, form="operator"), does)
+            yield text, replace(question, form="operator"), does
     elif question.inplace and _is_statement(place):
         call = ast.parse(code, mode="eval").body
         method = call.func if isinstance(call, ast.Call) else None
@@ -354,7 +333,7 @@ def _not_in_place(question: Question, code: str, place: SourcePlace) -> Iterator
             if is_simple(owner):
                 rest = code[len(owner) :].replace(method.attr, method.attr.rstrip("_"), 1)
                 text = f"{owner} = {owner}{rest}"
-                yield _Instead(text, replace(question, inplace=False), does)
+                yield text, replace(question, inplace=False), does
 
 
 def _is_statement(place: SourcePlace) -> bool:
@@ -383,12 +362,12 @@ def _with_one_dtype(
             if not _refused_may_become(operand, other) or not is_simple(texts[target]):
                 continue
             text = cast_to(texts[cast], f"{texts[target]}.dtype", hook, module)
-            whole = _replaced(code, nodes[cast], text) if text else None
+            whole = replaced(code, nodes[cast], text) if text else None
             if whole:
                 asked = list(question.operands)
                 asked[cast] = replace(operand, dtype=other.dtype)
                 does = f"casts {texts[cast]} to the dtype of {texts[target]}"
-                yield _Instead(whole, replace(question, operands=tuple(asked)), does)
+                yield whole, replace(question, operands=tuple(asked)), does
 
 
 def _refused_may_become(operand: Operand, other: Operand) -> bool:
@@ -415,14 +394,6 @@ def _operand_nodes(code: str) -> list[ast.expr] | None:
     if not isinstance(tree, ast.Call) or tree.keywords:
         return None
     return tree.args
-
-
-def _replaced(code: str, node: ast.expr, text: str) -> str | None:
-    """The code with other text for one of its nodes; None if that is not in one line."""
-    if node.lineno != 1 or node.end_lineno != 1 or node.end_col_offset is None:
-        return None
-    raw = code.encode()
-    return (raw[: node.col_offset] + text.encode() + raw[node.end_col_offset :]).decode()
 
 
 # Fixes in the files of a program.

@@ -295,6 +295,11 @@ def _known_dtype(array: SeenArray) -> DType:
     return dtype(array.dtype)
 
 
+def array_dtype(array: SeenArray | None) -> DType | None:
+    """The dtype of an array; None if there is no array, or castwise does not know its dtype."""
+    return dtype(array.dtype) if array is not None and array.dtype else None
+
+
 def _decided(question: Question) -> Decision | None:
     try:
         return answer(question)

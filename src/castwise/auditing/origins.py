@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from castwise.auditing.detect import Step, finding_key, has_own_rules, is_write, make_steps, merged
 from castwise.auditing.fixes import is_explicit
-from castwise.auditing.operations import event_framework
+from castwise.auditing.operations import array_dtype, event_framework
 from castwise.auditing.plans import (
     NO_PLAN,
     Plan,
@@ -37,7 +37,7 @@ from castwise.engine.ask import answer
 from castwise.engine.decision import HAZARDS, Cast
 from castwise.errors import CastwiseError
 from castwise.showing import Shown, quantity, repr_line
-from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.dtypes import DType
 
 # What is reported: the lines that caused findings, and the whole.
 
@@ -287,9 +287,9 @@ def _too_wide(
     that are named as origins."""
     lines: dict[tuple[str, int], SourcePlace] = {}
     for position, step in enumerate(program.steps):
-        result, place = step.event.result, step.located.place
+        result, place = array_dtype(step.event.result), step.located.place
         is_shown = position in program.findings or step.event.inside is not None
-        if result and result.dtype and not is_shown and target.is_too_wide(dtype(result.dtype)):
+        if result is not None and not is_shown and target.is_too_wide(result):
             lines.setdefault((place.file, place.line), place)
     return tuple(sorted(place for line, place in lines.items() if line not in named))
 
@@ -374,7 +374,8 @@ def _has_own_floats(found: Mapping[int, Finding], program: Program, target: DTyp
 
 
 def _has_floats(target: DType, array: SeenArray) -> bool:
-    return bool(array.dtype) and not array.is_scalar and dtype(array.dtype or "").part == target
+    found = array_dtype(array)
+    return found is not None and not array.is_scalar and found.part == target
 
 
 # How much of a program its audit is about.

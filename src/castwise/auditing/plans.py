@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
@@ -21,6 +21,7 @@ from castwise.auditing.detect import (
     has_own_rules,
     is_write,
     merged,
+    reached,
     running_sums,
 )
 from castwise.auditing.fixes import (
@@ -34,7 +35,7 @@ from castwise.auditing.fixes import (
     makes_integers,
 )
 from castwise.auditing.hooks import find_hook
-from castwise.auditing.operations import EXAMPLES, event_framework
+from castwise.auditing.operations import EXAMPLES, array_dtype, event_framework
 from castwise.auditing.records import (
     Event,
     Finding,
@@ -104,8 +105,7 @@ class Program:
 
     def is_wider(self, position: int, result: DType) -> bool:
         """Whether a dtype is wider than what a step was seen to make."""
-        made = self.steps[position].event.result
-        seen = _seen_dtype(made) if made else None
+        seen = array_dtype(self.steps[position].event.result)
         return seen is not None and result.itemsize > seen.itemsize
 
     def replay(self, fixes: Iterable[Fix]) -> _Replay:
@@ -151,13 +151,9 @@ class Program:
         place = step.located.place
         return find_cast(operation, place, self.provenance, self._with_accumulators)
 
-    def _affected(self, marks: Iterable[int]) -> list[int]:
+    def _affected(self, marks: Collection[int]) -> list[int]:
         """The steps of some sites, and of all that use their results, directly or not."""
-        waiting, found = [*marks], set(marks)
-        while waiting:
-            new = self._users.get(waiting.pop(), set()) - found
-            found |= new
-            waiting += new
+        found = reached(marks, self._users).union(marks)
         return sorted(position for mark in found for position in self._at.get(mark, ()))
 
     def _made(self, affected: Sequence[int], fixed: Mapping[int, Fix]) -> dict[Node, Made]:
@@ -188,7 +184,7 @@ class Program:
                     raise _Unprovable("two runs of a line would no longer agree")
                 if node in made:
                     settled.add(node)
-                    result = _seen_dtype(step.event.result) or NUMBER
+                    result = array_dtype(step.event.result) or NUMBER
                 made[node] = result
         return made
 
@@ -202,10 +198,6 @@ def _node(event: Event) -> Node:
     return event.mark, event.result.dtype if event.result else None
 
 
-def _seen_dtype(array: SeenArray) -> DType | None:
-    return dtype(array.dtype) if array.dtype else None
-
-
 def _result(
     step: Step, made: Mapping[Node, Made], unknown: set[Node], fix: Fix | None
 ) -> Made | None:
@@ -217,7 +209,7 @@ def _result(
     arrays = arrays_in(event.operands)
     if any((a.maker, a.dtype) in unknown and (a.maker, a.dtype) not in made for a in arrays):
         return None
-    seen = _seen_dtype(event.result)
+    seen = array_dtype(event.result)
     if step.operation is not None:
         operation = _asked(step, made, fix)
         return NUMBER if operation is None else operation.decision.result  # type: ignore[union-attr]
@@ -230,7 +222,7 @@ def _result(
 
 def _after(array: SeenArray, made: Mapping[Node, Made]) -> Made | None:
     """The dtype of an array after the fixes."""
-    return made.get((array.maker, array.dtype)) or _seen_dtype(array)
+    return made.get((array.maker, array.dtype)) or array_dtype(array)
 
 
 def _check_unequal(event: Event, made: Mapping[Node, Made]) -> None:
@@ -252,7 +244,7 @@ def _check_integers(step: Step, made: Mapping[Node, Made]) -> None:
     for place, operand in enumerate(event.operands):
         for array in arrays_in((operand,)):
             is_handed_on = step.passes_dtype and place == 0 and array.dtype == result
-            is_changed = _after(array, made) != _seen_dtype(array)
+            is_changed = _after(array, made) != array_dtype(array)
             if is_changed and not is_handed_on and holds_integers(array):
                 raise _Unprovable("integers would become floats where they may be needed")
 
@@ -264,7 +256,7 @@ def _asked(step: Step, made: Mapping[Node, Made], fix: Fix | None) -> Operation 
     if operation is None or _replaces(fix):
         return None
     if has_own_rules(operation):
-        if any(_after(a, made) != _seen_dtype(a) for a in arrays_in(step.event.operands)):
+        if any(_after(a, made) != array_dtype(a) for a in arrays_in(step.event.operands)):
             raise _Unprovable("castwise has no rule for it")
         return operation
     _check_output(step.event, made)
@@ -307,7 +299,7 @@ def _check_output(event: Event, made: Mapping[Node, Made]) -> None:
     named = zip(event.call.keywords, event.operands[event.call.positional :], strict=True)
     for name, array in named:
         is_output = name == "out" and isinstance(array, SeenArray)
-        if is_output and _after(array, made) != _seen_dtype(array):  # type: ignore[arg-type]
+        if is_output and _after(array, made) != array_dtype(array):  # type: ignore[arg-type]
             raise _Unprovable("an output array would change")
 
 
@@ -417,7 +409,7 @@ def _own_floats(
     for step in steps:
         made = [step.event.result] if step.event.result else []
         for array in arrays_in(step.event.operands) or made:
-            found = dtype(array.dtype) if array.dtype else None
+            found = array_dtype(array)
             if found is not None and found.kind == "float" and origin(array) not in caused:
                 elements[found] += math.prod(array.shape or ()) * step.event.count
     return elements
@@ -604,7 +596,7 @@ class Planner:
 
 def _is_wide(array: SeenArray | None) -> bool:
     """Whether an array has floats that a sum of many terms may be kept in."""
-    found = dtype(array.dtype) if array is not None and array.dtype else None
+    found = array_dtype(array)
     return found is not None and found.kind == "float" and found.bits > _SHORT
 
 

@@ -199,11 +199,13 @@ class _Sorter:
         hook = find_hook(self.target.framework)
         spelled = f"{hook.spelling.alias}.{before}" if hook else before.name
         is_had = before not in self.target.truncations
+        reason = (f"arrays made without a dtype: {self.source.name} makes {before}, "
+                  f"{self.target.name} {after}")  # fmt: skip
         self._put(
             (before,),
             PortChange(
-                OTHER_DTYPE, _default_reason(self.source, before, self.target, after), place,
-                text_at(place), name, str(before), str(after), cast.hazards if cast else (),
+                OTHER_DTYPE, reason, place, text_at(place), name, str(before), str(after),
+                cast.hazards if cast else (),
                 Keeping(f"write dtype={spelled}") if is_had else None, event.count,
             ),
         )  # fmt: skip
@@ -374,26 +376,17 @@ def _reason(before: DialectAnswer, after: DialectAnswer) -> str:
     )
 
 
-def _default_reason(source: Dialect, before: DType, target: Dialect, after: DType) -> str:
-    """Why an array created without dtype= has another dtype."""
-    return f"arrays made without a dtype: {source.name} makes {before}, {target.name} {after}"
-
-
 def _who(answer: DialectAnswer) -> str:
     return answer.question.dialect.name
-
-
-def _refusal(answer: DialectAnswer) -> str:
-    if isinstance(answer.refusal, ScalarRangeError):
-        return f"{_who(answer)} refuses the number, which is out of range for the dtype"
-    return f"{_who(answer)} refuses, because {answer.why}"
 
 
 def _behaviour(answer: DialectAnswer) -> str:
     """What a dialect does, with the dtype if the words need one."""
     question, result = answer.question, answer.result
+    if isinstance(answer.refusal, ScalarRangeError):
+        return f"{_who(answer)} refuses the number, which is out of range for the dtype"
     if result is None:
-        return _refusal(answer)
+        return f"{_who(answer)} refuses, because {answer.why}"
     target = question.operands[0].dtype if question.is_assignment else None
     if result.kind == "bool" and question.op.result == "bool":
         return f"{_who(answer)} answers"

@@ -15,12 +15,19 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import add, attrgetter
 
-from castwise.auditing.detect import LEAST_TERMS, Step, finding_key, running_sums
+from castwise.auditing.detect import LEAST_TERMS, Step, add_up, finding_key, running_sums
 from castwise.auditing.fixes import instead_of, spelled
 from castwise.auditing.hook import Hook
 from castwise.auditing.hooks import find_hook
-from castwise.auditing.operations import Harmless, NotUnderstood, event_framework, understand
+from castwise.auditing.operations import (
+    Harmless,
+    NotUnderstood,
+    array_dtype,
+    event_framework,
+    understand,
+)
 from castwise.auditing.plans import Program
 from castwise.auditing.records import (
     AutocastOp,
@@ -88,7 +95,11 @@ def _explain_crash(crash: Crash, seen: Seen) -> ExplainedCrash | None:
         return None
     shown = [o for o in crash.operations if not (o.event.call and o.event.call.hides)]
     first = next(iter((*shown, *crash.operations)), None)
-    return _show_crash(crash, _operation_text(first) if first else "")
+    place = crash.spot.place
+    code = text_at(place) if place.end_column > 1 else ""
+    operation_text = _operation_text(first) if first else ""
+    inside = _spot_text(crash.inside) if crash.inside else ""
+    return ExplainedCrash(place, code, crash.error, operation_text, inside=inside)
 
 
 def _in_force(crash: Crash, at_exit: dict[str, str]) -> dict[str, str]:
@@ -122,13 +133,6 @@ def _refusal(operation: Operation) -> tuple[str, str] | None:
     except CastwiseError as error:
         return str(error), ""
     return None if decision.has_kernel else (" ".join(decision.notes).rstrip("."), "")
-
-
-def _show_crash(crash: Crash, operation: str) -> ExplainedCrash:
-    place = crash.spot.place
-    inside = _spot_text(crash.inside) if crash.inside else ""
-    code = text_at(place) if place.end_column > 1 else ""
-    return ExplainedCrash(place, code, crash.error, operation, inside=inside)
 
 
 def _explain_refusal(
@@ -221,33 +225,27 @@ class Autocasts:
 
 def _autocasts(seen: Seen) -> Autocasts:
     """The ops by line, and the arrays that were cast most often first."""
-    ops: dict[object, ListedOp] = {}
+    key = attrgetter("mark", "op", "autocast", "device", "changes", "result")
+    modules: dict[object, list[str]] = {}
     for op in seen.beyond.autocast_ops:
-        place = seen.sites[op.mark].place
-        key = op.mark, op.op, op.autocast, op.device, op.changes, op.result
-        old = ops.get(key)
-        modules = (*(old.modules if old else ()), *((op.module,) if op.module else ()))
-        if old is not None:
-            op = replace(
-                op,
-                count=old.seen.count + op.count,
-                casts=old.seen.casts + op.casts,
-                bytes=old.seen.bytes + op.bytes,
-            )
-        ops[key] = ListedOp(place, modules, op)
-    repeats: dict[object, CastAgain] = {}
-    for again in seen.beyond.repeats:
-        place = seen.sites[again.mark].place
-        name = again.mark, again.name, again.source, again.target, again.shape
-        known = repeats.get(name)
-        if known is not None:
-            casts, blocks = again.casts + known.seen.casts, max(again.blocks, known.seen.blocks)
-            again = replace(again, casts=casts, blocks=blocks)
-        repeats[name] = CastAgain(place, again)
+        modules.setdefault(key(op), []).extend([op.module] if op.module else [])
+    ops = [
+        ListedOp(seen.sites[op.mark].place, tuple(modules[key(op)]), op)
+        for op in add_up(seen.beyond.autocast_ops, key, count=add, casts=add, bytes=add)
+    ]
+    array = attrgetter("mark", "name", "source", "target", "shape")
+    repeats = [
+        CastAgain(seen.sites[again.mark].place, again)
+        for again in add_up(seen.beyond.repeats, array, casts=add, blocks=max, is_cached=_last)
+    ]
     return Autocasts(
-        tuple(sorted(ops.values(), key=lambda op: (op.seen.autocast, op.place))),
-        tuple(sorted(repeats.values(), key=_most_often_first)),
+        tuple(sorted(ops, key=lambda op: (op.seen.autocast, op.place))),
+        tuple(sorted(repeats, key=_most_often_first)),
     )
+
+
+def _last(_: object, new: object) -> object:
+    return new
 
 
 def _most_often_first(again: CastAgain) -> tuple[object, ...]:
@@ -301,8 +299,6 @@ def _compared(seen: Seen) -> ComparedFunctions | None:
 
 # Functions that were compiled again only because a weak type or a Python number changed.
 
-_KINDS = {"bool": "bool", "int": "int", "float": "float", "complex": "complex"}
-
 
 @dataclass(frozen=True, slots=True)
 class ChangedArgument:
@@ -330,9 +326,11 @@ class Retrace:
 def _all_retraces(seen: Seen) -> tuple[Retrace, ...]:
     """The compilations that differ from an earlier one only in weak types or Python numbers."""
     functions: dict[object, list[Compilation]] = {}
-    for found in seen.beyond.compilations:
-        functions.setdefault((found.function, found.file, found.line), []).append(found)
-    return tuple(_merged([r for calls in functions.values() for r in _retraces(calls, seen)]))
+    for compiled in seen.beyond.compilations:
+        name = compiled.function, compiled.file, compiled.line
+        functions.setdefault(name, []).append(compiled)
+    found = [r for calls in functions.values() for r in _retraces(calls, seen)]
+    return tuple(add_up(found, _static_call, times=add))
 
 
 def _retraces(calls: Sequence[Compilation], seen: Seen) -> Iterator[Retrace]:
@@ -350,24 +348,14 @@ def _retraces(calls: Sequence[Compilation], seen: Seen) -> Iterator[Retrace]:
         yield Retrace(call.function, where, *places, changed)
 
 
-def _merged(retraces: Iterable[Retrace]) -> Iterator[Retrace]:
-    """The retraces of one call because of a static number, as one."""
-    found: dict[object, Retrace] = {}
-    for retrace in retraces:
-        is_static = all(changed.is_static for changed in retrace.changed)
-        labels = tuple(changed.label for changed in retrace.changed)
-        key = (retrace.function, retrace.place, labels) if is_static else id(retrace)
-        old = found.get(key)
-        found[key] = retrace if old is None else replace(old, times=old.times + 1)
-    yield from found.values()
+def _static_call(retrace: Retrace) -> object:
+    """What the retraces of one call because of a static number share; no others share anything."""
+    is_static = all(changed.is_static for changed in retrace.changed)
+    labels = tuple(changed.label for changed in retrace.changed)
+    return (retrace.function, retrace.place, labels) if is_static else id(retrace)
 
 
 _Pair = tuple[SeenArgument, SeenArgument]
-
-
-def _distance(pairs: Sequence[_Pair]) -> tuple[int, int]:
-    """How far apart two compilations are: how many arguments, and how many dtypes."""
-    return len(pairs), sum(a.dtype != b.dtype for a, b in pairs)
 
 
 def _differences(old: Compilation, new: Compilation) -> list[_Pair]:
@@ -420,15 +408,12 @@ def _number_fixes(
     a: SeenArgument, b: SeenArgument, old: Compilation, new: Compilation, seen: Seen
 ) -> Iterator[Fix]:
     """An int where the other call gives a float: it becomes a float too."""
-    ranks = {"bool": 0, "int": 1, "uint": 1, "float": 2, "complex": 3}
-    kinds = [d.kind if (d := find_dtype(x.dtype)) else "" for x in (a, b)]
-    if not (a.number and b.number) or any(kind not in ranks for kind in kinds):
+    one, other = find_dtype(a.dtype), find_dtype(b.dtype)
+    if not (a.number and b.number) or one is None or other is None:
         return
-    low = 0 if ranks[kinds[0]] < ranks[kinds[1]] else 1
-    argument, call = ((a, old), (b, new))[low]
-    kind = _KINDS.get(kinds[1 - low])
+    argument, call, kind = (a, old, other.kind) if one.rank < other.rank else (b, new, one.kind)
     found = _argument_at(seen.sites[call.mark].place, argument.place)
-    if found is None or kind is None:
+    if found is None:
         return
     place, text = found
     is_literal = kind == "float" and text.lstrip("-").isdigit()
@@ -449,10 +434,9 @@ def _strong_fixes(
     call, other = calls
     if target and strong.is_scalar and weak.number and weak.dtype == strong.dtype:
         found = _argument_at(seen.sites[other.mark].place, strong.place)
-        kind = _KINDS.get(target.kind)
-        if found and kind:
-            does = f"a Python {kind} as in the other call"
-            yield Fix(found[0], f"{kind}({found[1]})", does, None, other.mark)
+        if found:
+            does = f"a Python {target.kind} as in the other call"
+            yield Fix(found[0], f"{target.kind}({found[1]})", does, None, other.mark)
     made = seen.sites.get(weak.maker)
     if target is None:
         return
@@ -545,7 +529,7 @@ def _sixteen_bits(steps: Sequence[Step], seen: Seen) -> SixteenBits:
 
 def _narrow(array: SeenArray | None) -> DType | None:
     """The dtype of an array if it is a float of 16 bits."""
-    found = dtype(array.dtype) if array is not None and array.dtype else None
+    found = array_dtype(array)
     return found if found and found.kind == "float" and found.bits == 16 else None
 
 
@@ -562,18 +546,16 @@ def _reductions(steps: Iterable[Step]) -> Iterator[NarrowSum]:
     for step in steps:
         event, operation = step.event, step.operation
         result = _narrow(event.result)
-        if operation is None or result is None or not _is_sum(operation):
+        if operation is None or result is None:
+            continue
+        op = operation.question.op
+        if not op.accumulates and op.name not in ("mean", "nanmean"):
             continue
         terms = max((_terms(a, event) for a in arrays_in(event.operands[:1])), default=0)
         if terms >= LEAST_TERMS:
-            hook, op = find_hook(event_framework(event)), operation.question.op
+            hook = find_hook(event_framework(event))
             rounds = hook is not None and op.name in hook.inside.rounds_sums.split()
             yield NarrowSum(step.located.place, str(operation.question), result, terms, rounds)
-
-
-def _is_sum(operation: Operation) -> bool:
-    op = operation.question.op
-    return op.accumulates or op.name in ("mean", "nanmean")
 
 
 def _terms(array: SeenArray, event: Event) -> int:
@@ -617,7 +599,7 @@ def find_inside(program: Program, seen: Seen) -> tuple[dict[int, Finding], Insid
     step, and the coverage."""
     shown = {finding_key(finding) for finding in program.own_findings.values()}
     found: dict[int, Finding] = {}
-    casts: dict[object, InsideCast] = {}
+    casts: list[InsideCast] = []
     autocast_at = {e.mark for e in seen.inside if e.inside and e.inside.autocast}
     count, unclear = seen.counts.plain, Counter[str]()
     for position, step in enumerate(program.steps):
@@ -631,16 +613,7 @@ def find_inside(program: Program, seen: Seen) -> tuple[dict[int, Finding], Insid
             continue
         is_mixed = len({array.dtype for array in event.arrays}) > 1  # else nothing was cast
         if cast is not None:
-            key = cast.place, cast.source, cast.target, cast.why
-            old = casts.get(key)
-            if old is not None:
-                cast = replace(
-                    old,
-                    count=old.count + cast.count,
-                    elements=old.elements + cast.elements,
-                    seconds=old.seconds + cast.seconds,
-                )
-            casts[key] = cast
+            casts.append(cast)
         elif why and is_mixed:
             unclear[why] += event.count
         elif operation is not None and not operation.is_expected:
@@ -648,7 +621,9 @@ def find_inside(program: Program, seen: Seen) -> tuple[dict[int, Finding], Insid
         finding = program.findings.get(position)
         if finding and (event.inside.backward_of or finding_key(finding) not in shown):
             found[position] = replace(finding, inside=_inside_text(event.inside))
-    ordered = sorted(casts.values(), key=lambda c: (-c.bytes, c.place))
+    key = attrgetter("place", "source", "target", "why")
+    added_up = add_up(casts, key, count=add, elements=add, seconds=add)
+    ordered = sorted(added_up, key=lambda c: (-c.bytes, c.place))
     hooks = [(name, find_hook(name)) for name in sorted(seen.facts.dialects)]
     cannot_show = tuple(name for name, hook in hooks if hook and not hook.watching.shows_inside)
     return found, InsideCoverage(count, unclear, tuple(ordered), cannot_show)
@@ -684,35 +659,28 @@ def _why(how: SeenInside, hook: Hook, is_autocast_site: bool) -> str:
         raise Harmless("the gradient of a cast")
     if of:
         return f"backward of {of}"
-    call = _call_at(spot)
-    if call.is_cast or call.name in hook.calls.casts.split():
-        raise Harmless(call.name)
+    name, names_dtype = _call_at(spot)
+    if names_dtype or name in hook.calls.casts.split():
+        raise Harmless(name)
     autocasts = " ".join(hook.inside.autocasts.values()).split()
-    if how.autocast and (not call.name or call.name in autocasts):
-        return f"autocast for {call.name or 'an operator'}"
+    if how.autocast and (not name or name in autocasts):
+        return f"autocast for {name or 'an operator'}"
     return f"unknown origin, inside {_spot_text(spot)}"
 
 
-@dataclass(frozen=True)
-class _SourceCall:
-    """The call at a place in the source."""
-
-    name: str = ""
-    is_cast: bool = False  # it names the dtype
-
-
-def _call_at(spot: CodeSpot | None) -> _SourceCall:
+def _call_at(spot: CodeSpot | None) -> tuple[str, bool]:
+    """The name of the call at a place in the source, and whether it names the dtype."""
     assert spot is not None  # only events in backward have no spot
     try:
         node = ast.parse(text_at(spot.place).strip())
     except SyntaxError:
-        return _SourceCall()
+        return "", False
     calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
     if not calls:
-        return _SourceCall()
+        return "", False
     function = calls[0].func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    return _SourceCall(name, any(keyword.arg == "dtype" for keyword in calls[0].keywords))
+    return name, any(keyword.arg == "dtype" for keyword in calls[0].keywords)
 
 
 def _inside_text(how: SeenInside) -> str:
@@ -755,23 +723,15 @@ class LostValues:
 
 def lost_values(seen: Seen) -> tuple[LostValues, ...]:
     """What was lost, without what an expression cuts anyway, in the order of the source."""
-    found: dict[object, LostValues] = {}
+    found = []
     for loss in seen.losses:
         place = seen.sites[loss.mark].place
-        if _is_cut(place):
-            continue
-        key = place, loss.what, loss.how
-        old = found.get(key)
-        found[key] = LostValues(
-            place,
-            loss.what,
-            loss.how,
-            loss.count + (old.count if old else 0),
-            loss.lost + (old.lost if old else 0),
-            loss.elements + (old.elements if old else 0),
-            loss.example,
-        )
-    return tuple(sorted(found.values(), key=lambda lost: lost.place))
+        if not _is_cut(place):
+            found.append(LostValues(place, loss.what, loss.how, loss.count, loss.lost,
+                                    loss.elements, loss.example))  # fmt: skip
+    key = attrgetter("place", "what", "how")
+    lines = add_up(found, key, count=add, lost=add, elements=add, example=_last)
+    return tuple(sorted(lines, key=lambda lost: lost.place))
 
 
 def _is_cut(place: SourcePlace) -> bool:

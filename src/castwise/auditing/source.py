@@ -389,7 +389,7 @@ def with_dtype(code: str, dtype: str, place: int | None = None) -> str | None:
         return None
     given = dtype_argument(code, place)
     if given is not None:
-        return _replaced(code, given, dtype)
+        return replaced(code, given, dtype)
     start = code.rstrip()[:-1].rstrip()
     comma = "" if start.endswith(("(", ",")) else ","
     space = "" if start.endswith("(") else " "
@@ -432,7 +432,7 @@ def with_operand(code: str, place: int, text: str) -> str | None:
     'a + float(b)'
     """
     nodes = _operand_nodes(code)
-    return _replaced(code, nodes[place], text) if nodes else None
+    return replaced(code, nodes[place], text) if nodes else None
 
 
 def followed_by(code: str, tail: str) -> str:
@@ -479,7 +479,7 @@ def _expression(code: str) -> ast.expr | None:
         return None
 
 
-def _replaced(code: str, node: ast.expr, text: str) -> str | None:
+def replaced(code: str, node: ast.expr, text: str) -> str | None:
     """One line of code with another text for one of its nodes."""
     if node.lineno != 1 or node.end_lineno != 1 or node.end_col_offset is None:
         return None

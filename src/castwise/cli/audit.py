@@ -32,7 +32,7 @@ from castwise.settings import KEYS, Project, find_project
 if TYPE_CHECKING:
     from castwise.auditing.origins import Audit
     from castwise.auditing.port import Port
-    from castwise.auditing.records import EnforcedDialect, Fix, Options, Run, Seen
+    from castwise.auditing.records import Fix, Options, Run, Seen
     from castwise.auditing.rerun import Trial
     from castwise.auditing.suppressions import Baseline
 
@@ -416,18 +416,6 @@ class OtherDialects(NamedTuple):
     allow: tuple[str, ...]
     enforceable: bool
 
-    @property
-    def enforced(self) -> EnforcedDialect | None:
-        """The arguments of the enforcement, or None without --enforce.
-
-        Raises UsageError if they make no sense.
-        """
-        if not self.enforce:
-            return None
-        from castwise.auditing.blocks import enforced_dialect
-
-        return enforced_dialect(self.enforce, self.differs, self.allow)
-
 
 _dialect_options = options_as(
     "others",
@@ -493,10 +481,20 @@ _run_options = options_as(
 )  # fmt: skip
 
 
-@click.command(
+# The commands.
+
+_program_command = functools.partial(
+    click.command,
     cls=_ConfiguredCommand,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
+_is_module_option = click.option(
+    "-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m."
+)
+_program_argument = click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+
+
+@_program_command()
 @_run_options
 @_fix_options
 @click.option("--all", "with_all", is_flag=True,
@@ -509,8 +507,8 @@ _run_options = options_as(
 @_finding_options
 @_dialect_options
 @_no_config_option
-@click.option("-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
-@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+@_is_module_option
+@_program_argument
 def audit(
     run_options: RunOptions,
     fixes: Fixes,
@@ -552,7 +550,11 @@ def audit(
     command = ("-m", *program) if is_module else program
     _check_include(include, command)
     selection = _make_selection(findings, with_all)
-    enforce = others.enforced
+    enforce = None
+    if others.enforce:
+        from castwise.auditing.blocks import enforced_dialect
+
+        enforce = enforced_dialect(others.enforce, others.differs, others.allow)
     options = Options(
         include,
         is_deep=deep,
@@ -595,10 +597,7 @@ def audit(
     return _status_with_gate(status, found, selection.hazards)
 
 
-@click.command(
-    cls=_ConfiguredCommand,
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-)
+@_program_command()
 @click.option(
     "--from",
     "source",
@@ -624,8 +623,8 @@ def audit(
 )
 @click.option("--html", "html_file", type=FILE, metavar="FILE", help="Write a web page.")
 @_no_config_option
-@click.option("-m", "is_module", is_flag=True, help="Run PROGRAM as a module, like python -m.")
-@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+@_is_module_option
+@_program_argument
 def port(
     source: str | None,
     target: str,

@@ -318,8 +318,7 @@ def verify(
     if through:
         if programs.amount:
             raise UsageError("--through cannot be used with --programs: choose one.")
-        asking = _Asking(through, ops, sample, values)
-        return _verify_through(dialect, asking, as_json, html_file)
+        return _verify_through(dialect, through, ops, sample, values, as_json, html_file)
     if programs.amount:
         if ops:
             raise UsageError("--op cannot be used with --programs: programs mix all ops.")
@@ -350,29 +349,28 @@ def _verify_dialect(
     return DONE if found.agrees else FOUND
 
 
-class _Asking(NamedTuple):
-    """What is asked through a transformation."""
-
-    through: str
-    ops: tuple[str, ...]
-    sample: int | None
-    values: bool
-
-
-def _verify_through(dialect: str, asking: _Asking, as_json: bool, html_file: Path | None) -> int:
+def _verify_through(
+    dialect: str,
+    through: str,
+    ops: tuple[str, ...],
+    sample: int | None,
+    values: bool,
+    as_json: bool,
+    html_file: Path | None,
+) -> int:
     from castwise.catalog.dialects import dialect_named
     from castwise.comparing.verify import compare_through, prepared, recorder_of_values
     from castwise.conformance.transformations import questions_through, sampled
     from castwise.progress import progress
     from castwise.report.verify import through_html, through_json, through_text
 
-    recorder, transformation = prepared(dialect_named(dialect), asking.through, asking.ops)
-    if asking.values:
+    recorder, transformation = prepared(dialect_named(dialect), through, ops)
+    if values:
         recorder = of_values = recorder_of_values(recorder, transformation)
-        asked = sampled(of_values.questions(asking.ops or None), asking.sample)
+        asked = sampled(of_values.questions(ops or None), sample)
     else:
-        asked = questions_through(recorder, asking.ops or None, asking.sample)
-    with progress(f"Asking {recorder.name} through {asking.through}", len(asked)) as on_question:
+        asked = questions_through(recorder, ops or None, sample)
+    with progress(f"Asking {recorder.name} through {through}", len(asked)) as on_question:
         found = compare_through(recorder, transformation, asked, on_question)
     if html_file:
         write_text(html_file, through_html(found))

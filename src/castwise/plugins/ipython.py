@@ -130,7 +130,7 @@ class _Rewriting:
     def __init__(self, names: frozenset[str], cells: Iterable[str], flags: int) -> None:
         self._compilers = names
         self._flags = flags
-        self._modules: dict[str, CodeType | None] = {}  # by file name
+        self._module = functools.cache(self._rewritten)
         trees = [tree for cell in cells if (tree := _parsed(cell))]
         self._passed = [CompiledFunctions(tree, names) for tree in trees]
 
@@ -161,21 +161,22 @@ class _Rewriting:
             _list_unobserved(code.co_filename, [left])
         return why is not None
 
-    def _module(self, file: str) -> CodeType | None:
-        if file not in self._modules:
-            self._modules[file] = self._rewritten(file)
-        return self._modules[file]
-
     def _rewritten(self, file: str) -> CodeType | None:
         tree = _parsed("".join(linecache.getlines(file)))
         if tree is None:
             return None
-        new = rewrite_tree(tree, file, self._compilers, checks=True)
-        register_sites(file, {mark: tuple(site) for mark, site in new.sites.items()})
-        _list_unobserved(file, new.unobserved)
         flags = self._flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        code: CodeType = compile(new.tree, file, "exec", flags, dont_inherit=True)
+        observed = _observed_tree(tree, file, self._compilers)
+        code: CodeType = compile(observed, file, "exec", flags, dont_inherit=True)
         return code
+
+
+def _observed_tree(tree: ast.Module, file: str, compilers: frozenset[str]) -> ast.Module:
+    """A cell with its observers."""
+    new = rewrite_tree(tree, file, compilers, checks=True)
+    register_sites(file, {mark: tuple(site) for mark, site in new.sites.items()})
+    _list_unobserved(file, new.unobserved)
+    return new.tree
 
 
 def _list_unobserved(file: str, functions: Iterable[Unobserved]) -> None:
@@ -243,12 +244,10 @@ class _CellRewriting:
         """The cell with its observers."""
         shows_last = bool(tree.body) and isinstance(tree.body[-1], ast.Expr)
         tree.body = [_as_one(statement) for statement in tree.body]
-        new = rewrite_tree(tree, self._name, self._compilers, checks=True)
-        register_sites(self._name, {mark: tuple(site) for mark, site in new.sites.items()})
-        _list_unobserved(self._name, new.unobserved)
+        new = _observed_tree(tree, self._name, self._compilers)
         if not shows_last:
-            new.tree.body.append(ast.Pass())  # IPython shows the value of a last expression
-        return ast.fix_missing_locations(new.tree)
+            new.body.append(ast.Pass())  # IPython shows the value of a last expression
+        return ast.fix_missing_locations(new)
 
 
 def _as_one(statement: ast.stmt) -> ast.stmt:

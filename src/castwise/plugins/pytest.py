@@ -179,7 +179,9 @@ class _Session:
             self._output["castwise"] = json.dumps([seen_to_json(part) for part in own])
             return
         parts = [*own, *itertools.chain.from_iterable(self._workers)]
-        seen = merge_seen(sorted(parts, key=_is_allowed))
+        # Events that no marker allows come first, because a finding is like its first event.
+        parts.sort(key=lambda part: any(event.allowed for event in part.events))
+        seen = merge_seen(parts)
         facts = replace(seen.facts, processes=max(1, len(self._workers)))
         seen = replace(seen, facts=facts)
         self._audit = without_ignored(without_allowed(make_audit(seen)))
@@ -219,11 +221,6 @@ class _Session:
             failures = "1 finding fails" if len(found) == 1 else f"{len(found):,} findings fail"
             line = f"{failures} --castwise-fail-on {','.join(self._hazards)}."
             terminalreporter.write_line(f"\n{line}", red=True)
-
-
-def _is_allowed(seen: Seen) -> bool:
-    """Sorts events that no marker allows first, because a finding is like its first event."""
-    return any(event.allowed for event in seen.events)
 
 
 _baseline = pytest.StashKey[Any]()
