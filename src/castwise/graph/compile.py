@@ -157,14 +157,24 @@ class Compiled:
     def _new_form(
         self, key: tuple[object, ...], arguments: tuple[Any, ...], keywords: dict[str, Any]
     ) -> _Known:
-        order, parameters, names, leaves, defaults = _bound(self._parameters, arguments, keywords)
-        kinds = [leaf._kind for leaf in leaves if isinstance(leaf, Tensor)]
+        slotted, leaves, count = _bound(self._parameters, arguments, keywords)
+        slots = [slot for name, part in slotted.items() for slot in _slot_names(name, part)]
+        order = tuple([n for _, n in slots])
+        values = [leaves[n] for n in order]
+        kinds = [leaf._kind for leaf in values if isinstance(leaf, Tensor)]
         dialect = common_dialect(kinds) if self._dialect is None else to_dialect(self._dialect)
+        renumbered = [_slot(order.index(n)) for n in range(len(leaves))]
+        parameters = {name: filled(part, renumbered) for name, part in slotted.items()}
+        signature = _signature(dialect, parameters, [name for name, _ in slots], values)
+        is_in_order = order == tuple(range(count))
         is_plain = all(type(a) is Tensor or type(a) in _NUMBERS for a in arguments)
-        own_key = key if is_plain and not keywords and order is None else None
-        signature = _signature(dialect, parameters, names, leaves)
-        reads = self._reads.setdefault(signature.key, _Reads())
-        known = _Known(own_key, order, defaults, signature, reads)
+        known = _Known(
+            key=key if is_plain and not keywords and is_in_order else None,
+            order=None if is_in_order else order,
+            defaults=tuple(leaves[count:]),
+            signature=signature,
+            reads=self._reads.setdefault(signature.key, _Reads()),
+        )
         with self._lock:
             if len(self._known) >= _MOST_CALLS:
                 for table in (self._known, self._direct, self._reads):
@@ -364,9 +374,9 @@ def _number_key(number: Any) -> object:
 
 def _bound(
     parameters: inspect.Signature, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> tuple[tuple[int, ...] | None, dict[str, Any], list[str], list[Any], tuple[Any, ...]]:
-    """The order in which a call fills its slots, if it is another one; its parameters with slots,
-    the names of these and their values; and the values that the call leaves out.
+) -> tuple[dict[str, Any], list[Any], int]:
+    """A call's parameters with slots, numbered in the order of the call, the values of these, and
+    how many of them the call itself gives; the others are defaults.
 
     Raises TypeError if the function does not take these arguments.
     """
@@ -376,18 +386,11 @@ def _bound(
     given = parameters.bind(*placed, **named)
     own, count = {*given.arguments}, len(leaves)
     given.apply_defaults()
-    found = {
+    slotted = {
         name: part if name in own else _with_slots(part, [], leaves)
         for name, part in given.arguments.items()
     }
-    slots = [(name, n) for top, part in found.items() for name, n in _slot_names(top, part)]
-    order = tuple([n for _, n in slots])
-    renumbered = {n: _slot(place) for place, n in enumerate(order)}
-    in_place = [renumbered[n] for n in range(len(leaves))]
-    canonical = {name: filled(part, in_place) for name, part in found.items()}
-    names, values = [name for name, _ in slots], [leaves[n] for n in order]
-    is_plain = order == tuple(range(count))
-    return None if is_plain else order, canonical, names, values, tuple(leaves[count:])
+    return slotted, leaves, count
 
 
 def _slot_names(name: str, part: Any) -> Iterator[tuple[str, int]]:
