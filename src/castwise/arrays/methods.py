@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias,
 
 from castwise.arrays.apply import apply_op, apply_several, rounded
 from castwise.arrays.backend import TakesConstants
-from castwise.arrays.casting import cast_under
 from castwise.arrays.data import array_and_kind
 from castwise.arrays.elements import (
     differences,
@@ -23,7 +22,7 @@ from castwise.arrays.elements import (
     slices,
     sorting_indices,
 )
-from castwise.arrays.kinds import TensorData, truncated_dtype
+from castwise.arrays.kinds import TensorData
 from castwise.catalog.dialects import dialect_named, dialects
 from castwise.errors import UsageError
 from castwise.rules.values import ArrayMethods
@@ -521,105 +520,6 @@ class OpsAreNoMethods:
         return sorted(set(super().__dir__()) - absent)
 
 
-# Methods that copy, cast and move a tensor as a whole, and facts about it.
-
-
-class Conversions(TensorData):
-    """The methods of a tensor that copy and move it, and facts about it."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
-        def to_device(self, device: Any) -> Tensor: ...
-        def fill_(self, value: Any) -> Tensor: ...
-
-    def astype(self, dtype: object, *, copy: bool = True) -> Tensor:
-        """The values in another dtype, by an explicit cast.
-
-        Raises UsageError if the backend has no such dtype.
-        """
-        kind = self._kind
-        target = truncated_dtype(to_dtype(dtype), kind.current_dialect)
-        if target is kind.dtype and not copy:
-            return self  # type: ignore[return-value]
-        rules = kind.current_dialect.values
-        array = cast_under(rules, kind.backend, self._array, target, is_asked=True)
-        return self._of(array, kind.with_(dtype=target, is_weak=False))
-
-    cast = astype
-
-    def clone(self) -> Tensor:
-        """A copy of the tensor."""
-        array = self._kind.backend.make(self._array, None, copy=True, device=None)
-        return self._of(array, self._kind)
-
-    copy = clone
-
-    def fill(self, value: Any) -> None:
-        """Sets every element to a number or to the value of a 0-d tensor."""
-        self.fill_(value)
-
-    def tobytes(self) -> bytes:
-        """The elements as bytes."""
-        found: bytes = self.numpy().tobytes()
-        return found
-
-    def contiguous(self) -> Tensor:
-        """The tensor itself: how its elements lie in memory changes no result."""
-        return self._of(self._array, self._kind)
-
-    def cpu(self) -> Tensor:
-        """The same values on the CPU."""
-        return on_device(self, "cpu")
-
-    def numel(self) -> int:
-        """How many elements it has."""
-        return self.size
-
-    nelement = numel
-
-    def dim(self) -> int:
-        """How many dimensions it has."""
-        return self.ndim
-
-    ndimension = dim
-
-    @property
-    def itemsize(self) -> int:
-        """The size of an element in bytes."""
-        return self.dtype.itemsize
-
-    def element_size(self) -> int:
-        """The size of an element in bytes."""
-        return self.itemsize
-
-    def is_floating_point(self) -> bool:
-        """Whether its dtype is a float."""
-        return self.dtype.kind == "float"
-
-    def is_complex(self) -> bool:
-        """Whether its dtype is complex."""
-        return self.dtype.kind == "complex"
-
-
-def tensor_like(data: Any, like: TensorData) -> Tensor:
-    """Data as a tensor to use together with another one."""
-    if isinstance(data, TensorData):
-        return data  # type: ignore[return-value]
-    kind = like._kind
-    backend = None if isinstance(kind.backend, TakesConstants) else kind.backend.name
-    return like._of(*array_and_kind(data, dialect=kind.dialect, backend=backend, home=kind.home))
-
-
-def on_device(tensor: Any, device: Any) -> Tensor:
-    """The tensor on a device, itself if it is there."""
-    here = tensor.device
-    is_there = str(device) in (str(here), getattr(here, "platform", None))
-    found: Tensor = tensor if is_there else tensor.to_device(device)
-    return found
-
-
 # Methods that cast, with the names that they have in the dialect's framework.
 
 _INSTEAD = {"to": "x.astype(dtype), or x.to_device(device)", "type_as": "x.astype(y.dtype)"}
@@ -717,17 +617,102 @@ class Casts:
     type_as = _type_as
 
 
-# Methods that compute, and whose arguments are not those of an op.
+# The other methods.
 
 
-class Computing(TensorData):
-    """The methods of a tensor that compute with more than an op's own arguments."""
+def tensor_like(data: Any, like: TensorData) -> Tensor:
+    """Data as a tensor to use together with another one."""
+    if isinstance(data, TensorData):
+        return data  # type: ignore[return-value]
+    kind = like._kind
+    backend = None if isinstance(kind.backend, TakesConstants) else kind.backend.name
+    return like._of(*array_and_kind(data, dialect=kind.dialect, backend=backend, home=kind.home))
+
+
+def on_device(tensor: Any, device: Any) -> Tensor:
+    """The tensor on a device, itself if it is there."""
+    here = tensor.device
+    is_there = str(device) in (str(here), getattr(here, "platform", None))
+    found: Tensor = tensor if is_there else tensor.to_device(device)
+    return found
+
+
+class ValuesAndIndices(NamedTuple):
+    """Some elements of a tensor, and where they were along a dimension."""
+
+    values: Tensor
+    indices: Tensor
+
+
+class Methods(Ops, Casts, TensorData):
+    """The methods of a tensor, with the names that they have in several frameworks."""
 
     __slots__ = ()
 
     if TYPE_CHECKING:
 
-        def moveaxis(self, source: Any, destination: Any) -> Tensor: ...
+        def astype(self, dtype: object, *, copy: bool = True) -> Tensor: ...
+        def to_device(self, device: Any) -> Tensor: ...
+        def fill_(self, value: Any) -> Tensor: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
+        def __setitem__(self, key: Any, value: Any) -> None: ...
+
+    # A tensor as a whole: copies of it, and facts about it.
+
+    def clone(self) -> Tensor:
+        """A copy of the tensor."""
+        array = self._kind.backend.make(self._array, None, copy=True, device=None)
+        return self._of(array, self._kind)
+
+    copy = clone
+
+    def fill(self, value: Any) -> None:
+        """Sets every element to a number or to the value of a 0-d tensor."""
+        self.fill_(value)
+
+    def tobytes(self) -> bytes:
+        """The elements as bytes."""
+        found: bytes = self.numpy().tobytes()
+        return found
+
+    def contiguous(self) -> Tensor:
+        """The tensor itself: how its elements lie in memory changes no result."""
+        return self._of(self._array, self._kind)
+
+    def cpu(self) -> Tensor:
+        """The same values on the CPU."""
+        return on_device(self, "cpu")
+
+    def numel(self) -> int:
+        """How many elements it has."""
+        return self.size
+
+    nelement = numel
+
+    def dim(self) -> int:
+        """How many dimensions it has."""
+        return self.ndim
+
+    ndimension = dim
+
+    @property
+    def itemsize(self) -> int:
+        """The size of an element in bytes."""
+        return self.dtype.itemsize
+
+    def element_size(self) -> int:
+        """The size of an element in bytes."""
+        return self.itemsize
+
+    def is_floating_point(self) -> bool:
+        """Whether its dtype is a float."""
+        return self.dtype.kind == "float"
+
+    def is_complex(self) -> bool:
+        """Whether its dtype is complex."""
+        return self.dtype.kind == "complex"
+
+    # Computations whose arguments are not those of an op.
 
     @property
     def real(self) -> Tensor:
@@ -806,18 +791,7 @@ class Computing(TensorData):
         """The products of matrices with themselves."""
         return apply_several("linalg.matrix_power", self, n=n)[0]
 
-
-# Methods that move elements or select some, and compute nothing.
-
-
-class Layout(TensorData):
-    """The methods of a tensor that give its elements another shape or order."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
-        def __getitem__(self, key: Any) -> Tensor: ...
+    # The elements in another shape or order.
 
     def reshape(self, *shape: Sizes, copy: bool | None = None) -> Tensor:
         """The elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
@@ -1017,27 +991,7 @@ class Layout(TensorData):
         found: Any = slices(self, axis_or_dim(axis, dim, 0))
         return tuple(found)
 
-
-# Methods that search, sort and pick elements.
-
-
-class ValuesAndIndices(NamedTuple):
-    """Some elements of a tensor, and where they were along a dimension."""
-
-    values: Tensor
-    indices: Tensor
-
-
-class Selecting(TensorData):
-    """The methods of a tensor that search, sort and pick elements."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-
-        def astype(self, dtype: object, *, copy: bool = True) -> Tensor: ...
-        def reshape(self, *shape: Any) -> Tensor: ...
-        def __setitem__(self, key: Any, value: Any) -> None: ...
+    # Elements searched, sorted and picked.
 
     def max(
         self, axis: Axes | Tensor = None, keepdims: bool = False, *,
@@ -1155,9 +1109,3 @@ class Selecting(TensorData):
         """The positions where elements would be inserted into this sorted tensor."""
         sought = tensor_like(v, self) if isinstance(v, list) else v
         return insertion_places(self, sought, side, sorter)
-
-
-class Methods(Ops, Computing, Layout, Selecting, Conversions, Casts):
-    """The methods of a tensor, with the names that they have in several frameworks."""
-
-    __slots__ = ()

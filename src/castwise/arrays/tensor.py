@@ -20,10 +20,18 @@ from castwise.arrays.apply import (
 )
 from castwise.arrays.backend import TakesConstants, backend_named
 from castwise.arrays.calls import NoOperandError, common_backend, common_dialect, described, raw
+from castwise.arrays.casting import cast_under
 from castwise.arrays.data import array_and_kind
 from castwise.arrays.elements import assign, raw_key, read_at
 from castwise.arrays.fast_path import KnownResult, TracedState, context, remember_number
-from castwise.arrays.kinds import Kind, TensorData, as_constant_with, fitted, interned
+from castwise.arrays.kinds import (
+    Kind,
+    TensorData,
+    as_constant_with,
+    fitted,
+    interned,
+    truncated_dtype,
+)
 from castwise.arrays.methods import Methods, OpsAreNoMethods
 from castwise.arrays.operators import ArrayObject, Gradients, InPlace
 from castwise.catalog.dialects import DEFAULT, to_dialect
@@ -33,6 +41,7 @@ from castwise.engine.writes import check_assignment
 from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
+from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import value_class
 from castwise.vocab.ops import op
 
@@ -218,6 +227,21 @@ class Tensor(Operators, InPlace, ArrayObject, Methods, Gradients, OpsAreNoMethod
         is_weak = self._kind.is_weak and (chosen is None or chosen.has_weak_arrays)
         return Tensor._of(self._array, self._kind.with_(dialect=chosen, is_weak=is_weak))
 
+    def astype(self, dtype: object, *, copy: bool = True) -> Tensor:
+        """The values in another dtype, by an explicit cast.
+
+        Raises UsageError if the backend has no such dtype.
+        """
+        kind = self._kind
+        target = truncated_dtype(to_dtype(dtype), kind.current_dialect)
+        if target is kind.dtype and not copy:
+            return self
+        rules = kind.current_dialect.values
+        array = cast_under(rules, kind.backend, self._array, target, is_asked=True)
+        return self._of(array, kind.with_(dtype=target, is_weak=False))
+
+    cast = astype
+
     def __getitem__(self, key: Any) -> Tensor:
         found = as_constant_with(self, key if isinstance(key, tuple) else (key,))
         return wrapped(read_at(found._array, raw_key(key), found._kind), found._kind)
@@ -387,7 +411,7 @@ class Stateful(Tensor):
             held.kind = kind
 
 
-def outside(tensor: Tensor) -> TracedState:
+def outside(tensor: TensorData) -> TracedState:
     """The array and kind of a tensor outside of any trace."""
     return TracedState(_ARRAY.__get__(tensor), _KIND.__get__(tensor))
 

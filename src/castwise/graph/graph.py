@@ -16,11 +16,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from castwise.arrays.backend import Backend
 from castwise.arrays.fast_path import TracedState, traced_by, watched_by
-from castwise.arrays.kinds import Kind, interned, made_constant, truncated_dtype
+from castwise.arrays.kinds import Kind, TensorData, interned, made_constant, truncated_dtype
 from castwise.arrays.tensor import Stateful, Tensor, Variable, outside, stand_in
 from castwise.catalog.dialects import use
 from castwise.engine.ask import dialect_chosen
@@ -187,7 +187,7 @@ def trace(
     Raises UsageError if the function needs a value, PromotionError if the dialect refuses.
     """
     chosen = dialect_chosen(dialect, [*specs, *named_specs.values()]).dialect
-    written: list[Tensor] = []  # outside tensors that the function writes to
+    written: list[TensorData] = []  # outside tensors that the function writes to
     while True:
         states = _States(recording_backend(chosen), _Names(fn, [*named_specs]))
         with states.holding(written):
@@ -337,7 +337,7 @@ def _returned_node(part: Any) -> Node:
 class _Entry:
     """A tensor in the trace and its value before; a variable made by the function has none."""
 
-    tensor: Tensor
+    tensor: TensorData
     held: TracedState
     before: Node | None = None
     is_argument: bool = False
@@ -351,15 +351,15 @@ class _States:
     of them as state from the beginning.
     """
 
-    def __init__(self, backend: Backend, tensor_name: Callable[[Tensor], str]) -> None:
+    def __init__(self, backend: Backend, tensor_name: Callable[[TensorData], str]) -> None:
         self.backend, self._tensor_name = backend, tensor_name
         self._entries: dict[int, _Entry] = {}
-        self._made: dict[int, Tensor] = {}  # made inside the trace, with values
+        self._made: dict[int, TensorData] = {}  # made inside the trace, with values
         self._stack = ExitStack()
-        self.found: list[Tensor] = []  # tensors that turned out to be written to
+        self.found: list[TensorData] = []  # tensors that turned out to be written to
 
     @contextmanager
-    def holding(self, written: Sequence[Tensor]) -> Iterator[None]:
+    def holding(self, written: Sequence[TensorData]) -> Iterator[None]:
         """A block in which some tensors are state."""
         with self._stack:
             for tensor in written:
@@ -369,16 +369,16 @@ class _States:
     def result(self) -> tuple[State, ...]:
         """The state of the graph, in the order of first use."""
         return tuple([
-            State(e.before, e.held.array.node, None if e.is_argument else e.tensor)
+            State(e.before, e.held.array.node, None if e.is_argument else cast(Tensor, e.tensor))
             for e in self._entries.values() if e.before
         ])  # fmt: skip
 
-    def add_argument(self, variable: Tensor, array: Traced) -> None:
+    def add_argument(self, variable: Variable, array: Traced) -> None:
         """Adds a variable that represents an argument of each run."""
         held = TracedState(array, outside(variable).kind)
         self._entries[id(variable)] = _Entry(variable, held, array.node, is_argument=True)
 
-    def held(self, tensor: Any) -> TracedState:
+    def held(self, tensor: TensorData) -> TracedState:
         """The array and kind of a state tensor inside this trace."""
         entry = self._entries.get(id(tensor))
         if entry is None:
@@ -389,14 +389,14 @@ class _States:
             entry = self._entries[id(tensor)] = _Entry(tensor, held, node)
         return entry.held
 
-    def made(self, tensor: Any) -> None:
+    def made(self, tensor: TensorData) -> None:
         """Records a tensor that was made inside this trace."""
         if isinstance(tensor, Stateful):
             self._entries[id(tensor)] = _Entry(tensor, outside(tensor))
         if not isinstance(outside(tensor).array, Traced):
             self._made[id(tensor)] = tensor
 
-    def writing(self, tensor: Any, values: Iterable[Any]) -> None:
+    def writing(self, tensor: TensorData, values: Iterable[Any]) -> None:
         """Makes an outside tensor state. A tensor with values becomes part of the graph if values
         of the graph are written to it."""
         if isinstance(tensor._array, Traced):
@@ -416,7 +416,7 @@ _holders: dict[int, int] = {}  # how many traces use a tensor, in all threads
 
 
 @contextmanager
-def _stateful(tensor: Tensor) -> Iterator[None]:
+def _stateful(tensor: TensorData) -> Iterator[None]:
     """A block in which a tensor is state of this thread's or task's trace, and unchanged for all
     others."""
     with _lock:
@@ -447,13 +447,13 @@ class _Names:
         self._known: dict[int, str] = {}
         self._search = _reachable(fn)  # continues where the last search ended
 
-    def _found(self, tensor: Tensor) -> str:
+    def _found(self, tensor: TensorData) -> str:
         while id(tensor) not in self._known:
             name, thing = next(self._search, ("", tensor))
             self._known.setdefault(id(thing), re.sub(r"\W", "_", name))
         return self._known[id(tensor)]
 
-    def __call__(self, tensor: Tensor) -> str:
+    def __call__(self, tensor: TensorData) -> str:
         found = self._found(tensor)
         first = [found] if found else []
         others = (f"{found}_{n}" if found else f"state{n}" for n in itertools.count())
