@@ -229,11 +229,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     if chosen.mode:
         name, below, recorded, beside = chosen.mode
-        made = _of_mode(name, below, recorded, beside, chosen.source)
+        made = _mode_layer(name, below, recorded, beside, chosen.source)
         write_layers(chosen.output, [made])
     if chosen.through:
         name, below, answers = chosen.through
-        made = _of_transformation(name, below, answers, chosen.source)
+        made = _transformation_layer(name, below, answers, chosen.source)
         write_layers(chosen.output, [made])
     if chosen.recordings is None:
         return
@@ -252,7 +252,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_layers(chosen.output, layered)
 
 
-def _of_mode(
+def _mode_layer(
     name: str, below: str, recorded: str, beside: str, source: str | None
 ) -> tuple[Layer, list[LayerCell]]:
     """The layer of a device or a compiler."""
@@ -261,7 +261,7 @@ def _of_mode(
     return layer._replace(source=source or layer.source), cells
 
 
-def _of_transformation(
+def _transformation_layer(
     name: str, below: str, path: str, source: str | None
 ) -> tuple[Layer, list[LayerCell]]:
     """The layer of a compiler, an exporter or a tracer. What fails inside it is refused; a result

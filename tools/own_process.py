@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from multiprocessing.connection import Connection
@@ -30,9 +30,9 @@ class Part(NamedTuple):
 
     framework: str
     mode: str = ""
-    ops: tuple[str, ...] | None = None
+    ops: Sequence[str] | None = None
     form: str | None = None
-    dtypes: tuple[str, ...] | None = None
+    dtypes: Sequence[str] | None = None
 
     def recorder(self) -> Recorder:
         """The recorder that asks them."""

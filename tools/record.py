@@ -68,9 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 class Limits(NamedTuple):
     """Which part of the questions is asked; None means all."""
 
-    ops: list[str] | None = None
+    ops: Sequence[str] | None = None
     form: str | None = None
-    dtypes: list[str] | None = None
+    dtypes: Sequence[str] | None = None
 
     def holds(self, cell: Cell) -> bool:
         """Whether a cell is of that part."""
@@ -84,7 +84,7 @@ Recorded = tuple[Header, list[Cell], int]
 
 def _record_dtypes(framework: str, mode: str, limits: Limits) -> Recorded:
     """The header, the cells and how many questions were asked."""
-    part = Part(framework, mode, _fixed(limits.ops), limits.form, _fixed(limits.dtypes))
+    part = Part(framework, mode, *limits)
     recorder = part.recorder()
     total = count(recorder, limits.ops)
     recorded, unanswered = [], []
@@ -127,10 +127,6 @@ def unanswered_text(unanswered: Sequence[Unanswered], answered: Collection[tuple
 
 def _kind(form: str) -> str:
     return form.partition("=")[0]
-
-
-def _fixed(words: list[str] | None) -> tuple[str, ...] | None:
-    return None if words is None else tuple(words)
 
 
 def added(

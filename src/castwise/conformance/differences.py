@@ -25,7 +25,11 @@ class Difference(NamedTuple):
 @functools.cache
 def differences() -> tuple[Difference, ...]:
     """All of them, in the order of the files."""
-    return tuple(_difference(*line) for line in _lines(of_programs=False))
+    found = []
+    for *patterns, recorded, reason in _lines(of_programs=False):
+        dialect, op, form, operands = map(re.compile, patterns)
+        found.append(Difference(dialect, op, form, operands, int(recorded), reason))
+    return tuple(found)
 
 
 def _lines(*, of_programs: bool) -> Iterator[list[str]]:
@@ -36,13 +40,6 @@ def _lines(*, of_programs: bool) -> Iterator[list[str]]:
             for line in file.read_text("utf-8").splitlines():
                 if not line.startswith("#"):
                     yield line.split("\t")
-
-
-def _difference(
-    dialect: str, op: str, form: str, operands: str, recorded: str, reason: str
-) -> Difference:
-    patterns = [re.compile(text) for text in (dialect, op, form, operands)]
-    return Difference(patterns[0], patterns[1], patterns[2], patterns[3], int(recorded), reason)
 
 
 def difference_at(dialect: str, op: str, form: str, operands: Sequence[str]) -> Difference | None:

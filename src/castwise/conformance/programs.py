@@ -196,14 +196,9 @@ def expression(language: Language, step: Step) -> str:
     if step.op == CAST:
         return language.cast(given[0], step.dtype)
     if step.form == "operator":
-        return _operator(step, given)
+        symbol = _SYMBOLS[step.op, len(given)]
+        return f"{symbol}{given[0]}" if len(given) == 1 else f"{given[0]} {symbol} {given[1]}"
     return language.called(step, given)
-
-
-def _operator(step: Step, given: Sequence[str]) -> str:
-    if len(given) == 1:
-        return f"{_SYMBOLS[step.op, 1]}{given[0]}"
-    return f"{given[0]} {_SYMBOLS[step.op, 2]} {given[1]}"
 
 
 def _operand(language: Language, operand: Operand) -> str:
@@ -607,10 +602,7 @@ class _Writer:
         return Held(dtype, shape, self._some(values, shape))
 
     def _some(self, values: Sequence[Scalar], shape: Shape) -> tuple[Scalar, ...]:
-        count = 1
-        for length in shape:
-            count *= length
-        return tuple(self._chance.choice(values) for _ in range(count))
+        return tuple(self._chance.choice(values) for _ in range(math.prod(shape)))
 
     def _key(self, shape: Shape) -> tuple[KeyPart, ...]:
         if not shape:
@@ -622,13 +614,10 @@ class _Writer:
         if length:
             keys.append((self._chance.randrange(-length, length),))
         if self._menu.has_array_keys:
-            keys.append((self._mask(length),))
+            keys.append((Held("bool", (length,), self._some((True, False), (length,))),))
             if length:
                 keys.append((self._places(length),))
         return self._chance.choice(keys)
-
-    def _mask(self, length: int) -> Held:
-        return Held("bool", (length,), self._some((True, False), (length,)))
 
     def _places(self, length: int) -> Held:
         # Each once: which of two values written to one place stays is nobody's promise.

@@ -77,6 +77,12 @@ def foreign_operand(spec: Spec) -> Any:
     return array[()] if spec.is_scalar else array
 
 
+NUMPY_DTYPES = words(
+    "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 float32 float64 complex64 "
+    "complex128"
+)
+
+
 def numpy_operands(dtypes: Iterable[str], *roles: str) -> tuple[str, ...]:
     """The notation of NumPy's operands: without roles, its arrays, 0-d arrays and scalars.
 
@@ -228,7 +234,7 @@ def layer_operands(
     shapes, every = _SHAPES[op], (*dtypes, *rare)
     counts = () if op in _OF_INDEX else range(_LEAST.get(op, len(shapes)), len(shapes) + 1)
     for count in counts:
-        yield from (_of(shapes[:count], [dtype] * count) for dtype in every)
+        yield from (_shaped(shapes[:count], [dtype] * count) for dtype in every)
     if len(shapes) == 1:
         yield from product([f"{dtype}[]" for dtype in every])
     elif some:
@@ -237,36 +243,36 @@ def layer_operands(
 
 def _mixed(shapes: Operands, dtypes: Sequence[str], some: Sequence[str]) -> Iterator[Operands]:
     for a, b in product(some, repeat=2):
-        yield from (_of(shapes, three) for three in ((a, b, b), (a, a, b), (a, b, a)))
+        yield from (_shaped(shapes, three) for three in ((a, b, b), (a, a, b), (a, b, a)))
 
 
 def _mixed_with_less(
     shapes: Operands, dtypes: Sequence[str], some: Sequence[str]
 ) -> Iterator[Operands]:
-    yield from (_of(shapes[:2], pair) for pair in product(some, repeat=2))
+    yield from (_shaped(shapes[:2], pair) for pair in product(some, repeat=2))
     yield from _mixed(shapes, dtypes, some)
 
 
 def _matrices(shapes: Operands, dtypes: Sequence[str], some: Sequence[str]) -> Iterator[Operands]:
-    yield from (_of(shapes, pair) for pair in product(dtypes, repeat=2))
-    yield from (_of(shapes[:1] * 3, (a, b, b)) for a, b in product(some, repeat=2))
-    yield from (_of(shapes[:1], (a,)) for a in dtypes)
+    yield from (_shaped(shapes, pair) for pair in product(dtypes, repeat=2))
+    yield from (_shaped(shapes[:1] * 3, (a, b, b)) for a, b in product(some, repeat=2))
+    yield from (_shaped(shapes[:1], (a,)) for a in dtypes)
 
 
 def _indices_first(
     shapes: Operands, dtypes: Sequence[str], some: Sequence[str]
 ) -> Iterator[Operands]:
-    yield from (_of(shapes, (dtype, _OF_FLOATS)) for dtype in dtypes)
-    yield from (_of(shapes, (_OF_INDICES, dtype)) for dtype in dtypes)
+    yield from (_shaped(shapes, (dtype, _OF_FLOATS)) for dtype in dtypes)
+    yield from (_shaped(shapes, (_OF_INDICES, dtype)) for dtype in dtypes)
 
 
 def _classes(shapes: Operands, dtypes: Sequence[str], some: Sequence[str]) -> Iterator[Operands]:
     """Classes, which have a dimension less than the scores, and probabilities, which have not."""
-    yield from (_of(shapes, (dtype, _OF_INDICES)) for dtype in dtypes)
-    yield from (_of(shapes, (_OF_FLOATS, dtype)) for dtype in dtypes)
-    yield from (_of(shapes[:1] * 2, (_OF_FLOATS, dtype)) for dtype in dtypes)
+    yield from (_shaped(shapes, (dtype, _OF_INDICES)) for dtype in dtypes)
+    yield from (_shaped(shapes, (_OF_FLOATS, dtype)) for dtype in dtypes)
+    yield from (_shaped(shapes[:1] * 2, (_OF_FLOATS, dtype)) for dtype in dtypes)
     floats = [dtype for dtype in some if "float" in dtype]
-    yield from (_of(shapes[:1] * 2, pair) for pair in product(floats, repeat=2))
+    yield from (_shaped(shapes[:1] * 2, pair) for pair in product(floats, repeat=2))
 
 
 _MIXED: dict[str, Callable[..., Iterator[Operands]]] = {
@@ -279,7 +285,7 @@ _MIXED: dict[str, Callable[..., Iterator[Operands]]] = {
 }
 
 
-def _of(shapes: Sequence[str], dtypes: Sequence[str]) -> Operands:
+def _shaped(shapes: Sequence[str], dtypes: Sequence[str]) -> Operands:
     return tuple(f"{dtype}{shape}" for dtype, shape in zip(dtypes, shapes, strict=True))
 
 

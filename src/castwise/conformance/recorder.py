@@ -63,12 +63,11 @@ class NoAnswer(NamedTuple):
     text: str
 
 
-class Recorder(Protocol):
-    """A framework that can be asked."""
+class _Asked(Protocol):
+    """A framework that can be asked something."""
 
     name: str  # the framework
-    dialects: tuple[str, ...]  # what castwise calls its rules, at each version and in each mode
-    dialect: str  # the one of them that is asked here
+    dialect: str  # what castwise calls the rules that are asked here
     scope: Scope
 
     def versions(self) -> Header:
@@ -76,6 +75,15 @@ class Recorder(Protocol):
 
     def session(self) -> AbstractContextManager[None]:
         """The settings the questions are asked under, undone at its end."""
+
+    def classify(self, error: Exception) -> str | None:
+        """The answer an error amounts to, or None where it is not about dtypes or values."""
+
+
+class Recorder(_Asked, Protocol):
+    """A framework that can be asked for dtypes."""
+
+    dialects: tuple[str, ...]  # its rules at each version and in each mode; `dialect` is one
 
     def make(self, notation: str) -> Any:
         """The live operand a piece of notation names."""
@@ -86,27 +94,15 @@ class Recorder(Protocol):
     def dtype_of(self, result: Any) -> str | None:
         """The dtype of a result, or None where the framework did not answer in its own arrays."""
 
-    def classify(self, error: Exception) -> str | None:
-        """The answer an error amounts to, or None where it is not about dtypes or values."""
 
-
-class ValueRecorder(Protocol):
+class ValueRecorder(_Asked, Protocol):
     """A framework that can be asked what it computes.
 
     A value cell is in a cell file like any other, but its operands and its answer show what they
     hold. A call that a framework refuses for its dtypes gives none: the other cells tell that.
     """
 
-    name: str
-    dialect: str
-    scope: Scope
     dtypes: tuple[str, ...]  # of the operands it is asked with
-
-    def versions(self) -> Header:
-        """The versions the answers depend on."""
-
-    def session(self) -> AbstractContextManager[None]:
-        """The settings the questions are asked under, undone at its end."""
 
     def hold(self, held: Held) -> Any:
         """The live operand that holds these values."""
@@ -122,9 +118,6 @@ class ValueRecorder(Protocol):
 
     def is_division_by_zero(self, error: Exception) -> bool:
         """Whether an error says that an integer was divided by zero."""
-
-    def classify(self, error: Exception) -> str | None:
-        """The answer an error amounts to, or None where it is not about dtypes or values."""
 
 
 def framework_versions(version: str, *packages: str) -> Header:

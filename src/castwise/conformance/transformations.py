@@ -7,6 +7,7 @@ or arrays on several devices. The same calls are made in the framework and in wh
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -476,7 +477,5 @@ def _held(notation: str) -> Held:
     spec = read_operand(notation)
     if spec.dtype is None:
         return Held(None, (), (spec.value,))
-    count = 1
-    for length in spec.shape:
-        count *= length
+    count = math.prod(spec.shape)
     return Held(f"{spec.dtype}{'*' * spec.is_weak}", spec.shape, (spec.value,) * count)

@@ -220,17 +220,13 @@ def value_questions(
     has_methods = any("inplace" in exists for exists in forms.values())
     for op in OPS if ops is None else ops:
         for form in ("function", "operator", "inplace" if has_methods else "augmented"):
-            if form in forms.get(op, ()):
-                yield from _of(op, form, dtypes)
+            # An operator calls its function; those named are computed differently.
+            is_apart = op in (*_POWERS, *_DIVISIONS, "div", "mul")
+            if form in forms.get(op, ()) and (form != "operator" or is_apart):
+                yield from _asked(op, form, chain(_alike(op), _unlike(op, form)), dtypes)
         if op == CAST:
             for target in filter(dtypes.__contains__, DTYPES):
                 yield from _asked(op, f"to={target}", _casts(target), dtypes)
-
-
-def _of(op: str, form: str, dtypes: Collection[str]) -> Iterator[GridQuestion]:
-    if form == "operator" and op not in (*_POWERS, *_DIVISIONS, "div", "mul"):
-        return  # an operator calls its function; those named are computed differently
-    yield from _asked(op, form, chain(_alike(op), _unlike(op, form)), dtypes)
 
 
 def _asked(
@@ -563,15 +559,11 @@ def _is_near(a: Scalar, b: Scalar, dtype: str | None, slack: tuple[float, float]
         unit = _unit(max(abs(a.real), abs(a.imag)), str(dtype))
         away = max(abs(a.real - b.real), abs(a.imag - b.imag))
         return a == b or away <= slack[0] * unit + slack[1]
-    if _is_same(a, b):
+    if a == b or (a != a and b != b):
         return True
     if not isinstance(a, float) or not (math.isfinite(a) and math.isfinite(b)):
         return False
     return abs(a - b) <= slack[0] * _unit(a, str(dtype)) + slack[1]
-
-
-def _is_same(a: float, b: float) -> bool:
-    return a == b or (a != a and b != b)
 
 
 def _unit(value: float, dtype: str) -> float:

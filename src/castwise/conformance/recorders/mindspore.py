@@ -11,6 +11,7 @@ from typing import Any
 
 from castwise.conformance.questions import (
     ALPHAS,
+    NUMPY_DTYPES,
     OPS,
     GridQuestion,
     Scope,
@@ -101,10 +102,6 @@ def promoted_dtype(error: Exception, op: str) -> str | None:
 
 DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
-    "complex64 complex128"
-)
-NUMPY_DTYPES = words(
-    "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 float32 float64 "
     "complex64 complex128"
 )
 # All NumPy arrays are refused alike, for being no tensors.

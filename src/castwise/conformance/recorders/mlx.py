@@ -17,6 +17,7 @@ from castwise.conformance.programs import (
 from castwise.conformance.questions import (
     LITERALS,
     LOSSES,
+    NUMPY_DTYPES,
     OPS,
     Scope,
     Spec,
@@ -44,10 +45,6 @@ from castwise.vocab.notation import OUT_OF_RANGE, REFUSED
 DTYPES = words(
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 "
     "complex64"
-)
-NUMPY_DTYPES = words(
-    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64 "
-    "complex128"
 )
 _TAKE_DTYPE = words("cumsum cumprod")
 _OUT_OF_RANGE = re.compile(r"would result in overflow|^std::bad_cast$")

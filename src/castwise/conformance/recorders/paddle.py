@@ -21,6 +21,7 @@ from castwise.conformance.programs import (
 )
 from castwise.conformance.questions import (
     LITERALS,
+    NUMPY_DTYPES,
     OPS,
     SCANS,
     Scope,
@@ -83,10 +84,6 @@ def looked_for(error: Exception) -> str | None:
 DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 "
     "float16 bfloat16 float32 float64 complex64 complex128"
-)
-NUMPY_DTYPES = words(
-    "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 float32 float64 "
-    "complex64 complex128"
 )
 _TAKE_DTYPE = words("sum prod mean cumsum cumprod softmax log_softmax")
 # Where no kernel is found for the dtype the operands were promoted to, that is also the result's

@@ -29,6 +29,7 @@ from castwise.conformance.programs import (
 from castwise.conformance.questions import (
     ALPHAS,
     LITERALS,
+    NUMPY_DTYPES,
     OUT_OPS,
     REDUCTIONS,
     ROUNDING_MODES,
@@ -111,10 +112,6 @@ DTYPES = words(
     "float16 bfloat16 float32 float64 complex32 complex64 complex128"
 )
 RARE = words("float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu bcomplex32")
-NUMPY_DTYPES = words(
-    "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 float32 float64 "
-    "complex64 complex128"
-)
 # What the default dtype can change, and enough of the rest to show that it does not.
 MODE_OPS = words(
     "add sub mul div floor_divide remainder pow float_power lt bitwise_and maximum atan2 hypot "
