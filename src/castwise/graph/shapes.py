@@ -346,14 +346,6 @@ def _square(name: str, left_out: int = 0) -> Callable[..., Shape]:
     return shaped
 
 
-def _eigen(name: str) -> Callable[..., list[Shape]]:
-    def shaped(x: Shape) -> list[Shape]:
-        whole = _square(name)(x)
-        return [whole[:-1], whole]
-
-    return shaped
-
-
 def _qr(x: Shape, *, mode: str = "reduced") -> list[Shape]:
     stack, rows, columns = _matrix(x, "linalg.qr")
     if mode == "complete":
@@ -409,8 +401,8 @@ _LINALG: dict[str, _Results] = {
     "tensordot": (("same",), _tensordot),
     "linalg.cholesky": (("same",), _square("linalg.cholesky")),
     "linalg.det": (("same",), _square("linalg.det", 2)),
-    "linalg.eig": (("complex", "complex"), _eigen("linalg.eig")),
-    "linalg.eigh": (("part", "same"), _eigen("linalg.eigh")),
+    "linalg.eig": (("complex", "complex"), lambda x: [_square("linalg.eig", 1)(x), x]),
+    "linalg.eigh": (("part", "same"), lambda x: [_square("linalg.eigh", 1)(x), x]),
     "linalg.eigvals": (("complex",), _square("linalg.eigvals", 1)),
     "linalg.eigvalsh": (("part",), _square("linalg.eigvalsh", 1)),
     "linalg.inv": (("same",), _square("linalg.inv")),
@@ -543,8 +535,9 @@ def _kind_dtype(kind: str, compute: DType) -> DType:
 def _op_dtype(row: Op, compute: DType) -> DType:
     if row.result in ("same", "first"):
         return compute
-    named = {"bool": "bool", "index": "int64"}.get(row.result)
-    return compute.part if row.result == "real" else dtype(named or row.result)
+    if row.result == "real":
+        return compute.part
+    return dtype("int64" if row.result == "index" else row.result)
 
 
 def _op_shape(row: Op, given: Sequence[Shape], options: Mapping[str, Any]) -> Shape:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from castwise.errors import UsageError
@@ -272,36 +272,32 @@ class Size(str):
     __hash__ = str.__hash__
 
     def __add__(self, other: Any) -> Any:
-        return _as_size(total([self, other])) if _is_size(other) else self._with_no_size(other)
+        return self._with(other, lambda: total([self, other]))
 
     def __mul__(self, other: Any) -> Any:
-        return (
-            _as_size(element_count((self, other))) if _is_size(other) else self._with_no_size(other)
-        )
+        return self._with(other, lambda: element_count((self, other)))
 
     def __sub__(self, other: Any) -> Any:
-        return self._less(self, other) if _is_size(other) else self._with_no_size(other)
+        return self._with(other, lambda: difference(self, other))
 
     def __rsub__(self, other: Any) -> Any:
-        return self._less(other, self) if _is_size(other) else self._with_no_size(other)
+        return self._with(other, lambda: difference(other, self))
 
     def __floordiv__(self, other: Any) -> Any:
         is_divisor = isinstance(other, int) and other > 0
-        return _as_size(quotient(self, other)) if is_divisor else self._with_no_size(other)
+        return _as_size(quotient(self, other)) if is_divisor else self._with(other, lambda: None)
 
     def __mod__(self, other: Any) -> Any:
         return self - self // other * other
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def _less(self, one: Any, other: Any) -> Any:
-        left = difference(one, other)
-        return self._unknown() if left is None else _as_size(left)
-
-    def _with_no_size(self, other: Any) -> Any:
-        """The result for an operand that is not a size, which is left to text itself."""
-        is_text = isinstance(other, str) and not isinstance(other, Size)
-        return NotImplemented if is_text else self._unknown()
+    def _with(self, other: Any, result: Callable[[], int | str | None]) -> Any:
+        """A result with another size. Any other text is left to text itself."""
+        if isinstance(other, str) and not isinstance(other, Size):
+            return NotImplemented
+        found = result() if _is_size(other) else None
+        return self._unknown() if found is None else _as_size(found)
 
     def _unknown(self, *others: Any) -> NoReturn:
         raise UsageError(
