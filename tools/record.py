@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -151,24 +151,16 @@ def _record_values(framework: str, mode: str, limits: Limits) -> Recorded:
     if limits.form is not None or limits.dtypes is not None:
         raise ValueError("--form and --dtype limit what is asked about dtypes; values have --op.")
     recorder = find_value_recorder(framework, mode)
-    ops = limits.ops
-    total = sum(1 for _ in value_questions(recorder.scope.forms, recorder.dtypes, ops))
-    return value_header(recorder), list(_value_cells(recorder, ops, _progress(total))), total
-
-
-def _value_cells(
-    recorder: ValueRecorder,
-    ops: Iterable[str] | None = None,
-    on_question: Callable[[GridQuestion], object] | None = None,
-) -> Iterator[Cell]:
-    """Asks every question on values and yields those that have an answer."""
+    asked = list(value_questions(recorder.scope.forms, recorder.dtypes, limits.ops))
+    on_question, recorded = _progress(len(asked)), []
     with recorder.session():
-        for question in value_questions(recorder.scope.forms, recorder.dtypes, ops):
+        for question in asked:
             if on_question is not None:
                 on_question(question)
             answer = ask_values(recorder, question)
             if answer is not None:
-                yield Cell(*question, answer)
+                recorded.append(Cell(*question, answer))
+    return value_header(recorder), recorded, len(asked)
 
 
 def ask_values(recorder: ValueRecorder, question: GridQuestion) -> str | None:

@@ -8,12 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from castwise.conformance.programs import (
-    Menu,
-    RecordedSpeaker,
-    array_text,
-    program_forms,
-)
+from castwise.conformance.programs import Menu, RecordedSpeaker, array_text, program_forms
 from castwise.conformance.questions import (
     INITIALS,
     MASKS,

@@ -8,12 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from castwise.conformance.programs import (
-    Menu,
-    RecordedSpeaker,
-    numbers_text,
-    program_forms,
-)
+from castwise.conformance.programs import Menu, RecordedSpeaker, numbers_text, program_forms
 from castwise.conformance.questions import (
     LITERALS,
     LOSSES,

@@ -13,12 +13,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
-from castwise.conformance.programs import (
-    Menu,
-    RecordedSpeaker,
-    array_text,
-    program_forms,
-)
+from castwise.conformance.programs import Menu, RecordedSpeaker, array_text, program_forms
 from castwise.conformance.questions import (
     CASTINGS,
     INITIALS,
