@@ -148,14 +148,14 @@ def traits_for(backend: HasMemory, device: str, values: Values | None) -> Traits
         return None
     is_silent = values is None or values.arithmetic.float_errors == "silent"
     notices = not is_silent and isinstance(backend, Warns)
-    if notices and not kernels.notices_errors():
+    if notices and not kernels.has_float_state():
         return None
     return Traits(
         converts=kernels.converts(),
         halves_doubles=kernels.halves_doubles(),
         doubles_halve_once=backend.halves_doubles_once(device),
         own_casts=backend.own_casts,
-        flushes=kernels.flushes(),
+        flushes=kernels.has_float_state(),
         notices_errors=notices,
     )
 

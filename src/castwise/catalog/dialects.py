@@ -16,7 +16,7 @@ import pkgutil
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
 from dataclasses import fields, replace
@@ -353,9 +353,9 @@ def _nearest_version(known: Sequence[Dialect], asked: str, version: str) -> Near
     wanted = _numbers(match[1])
     if wanted in recorded:
         return Nearest(recorded[wanted])
-    recorded = {
-        numbers: d for numbers, d in recorded.items() if not _begins_release(numbers, recorded)
-    }
+    # Two numbers that a recorded release of three begins with are no release.
+    begun = {numbers[:2] for numbers in recorded if len(numbers) > 2}
+    recorded = {n: d for n, d in recorded.items() if n not in begun}
     exact = [numbers for numbers in recorded if numbers[: len(wanted[:2])] == wanted[:2]]
     if exact and len(wanted) < 3:  # of 2 alone, the dialect with that name comes first
         return Nearest(recorded[exact[0] if len(wanted) == 1 else max(exact)])
@@ -376,11 +376,6 @@ def _nearest_version(known: Sequence[Dialect], asked: str, version: str) -> Near
 def _numbers(version: str) -> tuple[int, ...]:
     """The first three numbers of a version."""
     return tuple([int(part) for part in version.split(".")[:3]])
-
-
-def _begins_release(numbers: tuple[int, ...], recorded: Iterable[tuple[int, ...]]) -> bool:
-    """Whether two numbers are the beginning of a recorded release of three."""
-    return len(numbers) == 2 and any(n[:2] == numbers for n in recorded if len(n) > 2)
 
 
 def _patch(numbers: tuple[int, ...]) -> int:
@@ -470,9 +465,8 @@ def _restored(given: dict[str, Any]) -> Dialect:
 
 def _is_named_dialect(dialect: Dialect) -> bool:
     try:
-        is_known = bool(
-            _framework_dialects(dialect.framework)
-        )  # or its name could be that of a file
+        # Of a framework that the catalogue lacks, the name could be that of a file.
+        is_known = bool(_framework_dialects(dialect.framework))
         return is_known and dialect_named(dialect.name) is dialect
     except UsageError:
         return False

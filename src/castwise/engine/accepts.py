@@ -64,7 +64,9 @@ def check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
             )
     _check_end(plan, operands)
     compared = {o.dtype for o in _compared(plan, operands)}
-    if plan.accepts.same_dtype and len(compared) > 1 and not _has_wider_others(plan, operands):
+    first, others = operands[0].dtype, {o.dtype for o in operands[1:]}
+    has_wider_others = first is not None and others == {plan.accepts.wider_others.get(first)}
+    if plan.accepts.same_dtype and len(compared) > 1 and not has_wider_others:
         why = plan.because or f"{plan.op.name} needs operands of the same dtype"
         raise Refusal(why, "Cast one to the other.")
 
@@ -120,12 +122,6 @@ def check_compute(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> 
 def is_refused_compute(plan: Plan, compute: DType) -> bool:
     """Whether the op refuses a dtype that its operands have reached."""
     return compute in plan.accepts.refuses_compute
-
-
-def _has_wider_others(plan: Plan, operands: tuple[Operand, ...]) -> bool:
-    """Whether all operands but the first have the one other dtype that they may have."""
-    first, others = operands[0].dtype, {o.dtype for o in operands[1:]}
-    return first is not None and others == {plan.accepts.wider_others.get(first)}
 
 
 def _compared(plan: Plan, operands: tuple[Operand, ...]) -> list[Operand]:
@@ -213,11 +209,6 @@ def check_fit(plan: Plan, operands: tuple[Operand, ...], common: DType) -> None:
             raise scalar_out_of_range(operand, common)
 
 
-def compares_exactly(plan: Plan) -> bool:
-    """Whether an int that the compute dtype does not hold is compared exactly."""
-    return (plan.range.limit, plan.range.beyond) == ("dtype", "compares")
-
-
 def must_fit_default_int(plan: Plan) -> bool:
     """Whether an int is refused that the dtype of Python's ints does not hold."""
     return plan.range.limit in _DEFAULT_INT
@@ -255,25 +246,24 @@ def _is_out(
     compute: DType,
     question: Question,
 ) -> bool:
-    limit, beyond = plan.range.limit, plan.range.beyond
+    limit, beyond, value = plan.range.limit, plan.range.beyond, scalar.value
     if limit == "common dtype":  # looked at before, see check_fit
         return False
     if beyond == "wraps" and limit not in ("64 bits", "none"):
         return False
     if limit in _DEFAULT_INT:
-        return type(scalar.value) is int and _is_beyond_default_int(plan, scalar, operands, compute)
-    if _is_beyond_floats(scalar.value, compute):
+        return type(value) is int and _is_beyond_default_int(plan, scalar, operands, compute)
+    if type(value) is int and compute.rank > 1 and abs(value) > sys.float_info.max:
         return (limit, beyond) not in _NEVER_MADE_FLOAT
     if limit == "array dtype":
         return is_out_of_range(scalar, _holder(plan, operands, compute))
     if limit == "magnitude":
         # An exponent of integers must also fit its own dtype.
         holders = (compute, plan.exponent.fits if compute.kind == "int" else None)
-        return any(is_unconvertible(scalar.value, d) for d in holders if d)
+        return any(is_unconvertible(value, d) for d in holders if d)
     is_counted = number_dtypes(plan, [compute]) is not None
     is_looked_at = compute.kind == "int" or is_counted or beyond != "wraps"
     if limit in _HIGHEST and is_looked_at:
-        value = scalar.value
         return isinstance(value, int) and not -(2**63) <= value < _HIGHEST[limit]
     return limit == "dtype" and _is_beyond_dtype(plan, scalar, operands, compute, question)
 
@@ -302,11 +292,6 @@ def _is_beyond_default_int(
     is_held = plan.range.limit == "dtype or default int" and compute.kind == "int"
     own = plan.python["int"]
     return not any(d.min <= value <= d.max for d in ((own, compute) if is_held else (own,)))
-
-
-def _is_beyond_floats(value: Scalar | None, compute: DType) -> bool:
-    """Whether a Python int is converted to a float and no float is that large."""
-    return type(value) is int and compute.rank > 1 and abs(value) > sys.float_info.max
 
 
 def _holder(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> DType:
@@ -353,7 +338,10 @@ def check_same_dtype(plan: Plan, operands: tuple[Operand, ...], out: DType | Non
     """
     if not plan.op.switches.same_dtype:
         return
-    dtypes = [_wrapped(plan, operand) for operand in operands]
+    dtypes = [
+        (plan.python.get(f"wrapped {o.kind}") if o.is_scalar else None) or own_dtype(plan, o)
+        for o in operands
+    ]
     # The first array determines which one.
     wanted = next((o.dtype for o in operands if o.dtype), dtypes[0])
     what = f"{plan.op.name} needs operands and out= of the same dtype"
@@ -363,12 +351,6 @@ def check_same_dtype(plan: Plan, operands: tuple[Operand, ...], out: DType | Non
             raise Refusal(f"{what}: {operand} counts as {found}, not {wanted}", fix)
     if out and truncated_dtype(plan, out) is not wanted:
         raise Refusal(f"{what}: out is {out}, not {wanted}", f"Give it an out= of {wanted}.")
-
-
-def _wrapped(plan: Plan, operand: Operand) -> DType:
-    """The dtype an operand has before anything is promoted."""
-    held = plan.python.get(f"wrapped {operand.kind}") if operand.is_scalar else None
-    return held or own_dtype(plan, operand)
 
 
 def is_unpromoted_mix(plan: Plan, operands: tuple[Operand, ...]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from castwise.engine.accepts import compares_exactly, is_refused_compute
+from castwise.engine.accepts import is_refused_compute
 from castwise.engine.decision import (
     Named,
     Note,
@@ -16,11 +16,11 @@ from castwise.engine.decision import (
 )
 from castwise.engine.joins import joined
 from castwise.engine.operands import number_dtypes, own_dtype
-from castwise.engine.plan import Plan, op_plan
+from castwise.engine.plan import Plan, meaning, op_plan
 from castwise.engine.scalars import reached, smallest_dtype
-from castwise.engine.writes import can_write, writing_by
+from castwise.engine.writes import can_write
 from castwise.errors import UsageError, did_you_mean
-from castwise.rules.rule import CASTINGS, DTYPE_ARGUMENTS, OUTPUTS
+from castwise.rules.rule import CASTINGS, DTYPE_ARGUMENTS, OUTPUTS, Writes
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, Scalar, array_operand, scalar_text
 from castwise.vocab.ops import op
@@ -40,10 +40,15 @@ def plan_for(question: Question, form: str, note: Note) -> Plan:
         plan = _rounded(plan, named.rounding_mode, forms, note)
     if named.casting:
         rule = CASTINGS[named.casting]
-        writes = writing_by(plan, rule, is_own=rule == plan.arguments.casting)
+        # Pairs that are also allowed, or never allowed, count only under the op's own rule.
+        is_own = rule == plan.arguments.casting
+        of_rule = meaning(Writes(into=rule), plan.dialect)
+        writes = replace(plan.writes, into=rule) if is_own else of_rule
         plan = replace(plan, writes=writes, arguments=replace(plan.arguments, casting=rule))
-    if named.where:
-        _check_mask(plan, named.where)
+    mask = named.where
+    is_free = mask and mask.is_scalar and plan.arguments.where == "bool arrays"
+    if mask and mask.kind != "bool" and not is_free:
+        raise Refusal(f"where={mask} is not a bool", "Compare it: mask != 0.")
     # These do not change the dtype: a dialect without a rule for them leaves them to the op.
     if named.value is not None and plan.arguments.value:
         _check_number(plan.arguments.value, "value", named.value)
@@ -86,13 +91,6 @@ def _rounded(plan: Plan, mode: str, form: str, note: Note) -> Plan:
     return op_plan(op(name), plan.dialect, form)
 
 
-def _check_mask(plan: Plan, mask: Operand) -> None:
-    """Raises Refusal where where= is not a mask the dialect takes."""
-    is_free = mask.is_scalar and plan.arguments.where == "bool arrays"
-    if mask.kind != "bool" and not is_free:
-        raise Refusal(f"where={mask} is not a bool", "Compare it: mask != 0.")
-
-
 def cast_first(
     plan: Plan, operands: tuple[Operand, ...], named: Named, note: Note
 ) -> tuple[Operand, ...]:
@@ -106,21 +104,9 @@ def cast_first(
     return tuple([array_operand(target, None if o.rank else ()) for o in operands])
 
 
-def is_loop_asked(plan: Plan, named: Named) -> bool:
-    """Whether dtype= requests a loop that gives it."""
-    return named.dtype is not None and plan.arguments.dtype == "result"
-
-
 def is_compute_asked(plan: Plan, named: Named) -> bool:
     """Whether dtype= is the dtype the op computes in."""
     return named.dtype is not None and plan.arguments.dtype == "computes"
-
-
-def computed_in(target: DType, note: Note) -> DType:
-    """The dtype the op computes in, where dtype= is that."""
-    if note:
-        note(f"dtype={target}: {DTYPE_ARGUMENTS['computes']}.")
-    return target
 
 
 def loop_giving(plan: Plan, operands: tuple[Operand, ...], target: DType, note: Note) -> DType:
@@ -198,7 +184,8 @@ def _cast_sources(
     if plan.scalars == "by value" and operand.role is not Role.ARRAY:
         return own, *smallest_dtype(own, 1 if operand.value is None else operand.value)
     are_integers = operand.kind == compute.kind == "int"
-    is_compared = are_integers and compares_exactly(plan)
+    compares_exactly = (plan.range.limit, plan.range.beyond) == ("dtype", "compares")
+    is_compared = are_integers and compares_exactly
     is_typed = casting in plan.arguments.typed_castings and not is_compared
     is_higher = KINDS.index(operand.kind) > compute.rank
     if operand.dtype or operand.kind == "bool" or is_typed or is_higher:

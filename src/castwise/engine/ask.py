@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from castwise.catalog.dialects import (
@@ -38,7 +38,7 @@ from castwise.vocab.live import (
 from castwise.vocab.notation import Expression, describe, describe_or_dtype, parse_expression
 from castwise.vocab.operands import UNDEFINED, Operand, Scalar, array_operand, plain_array
 from castwise.vocab.ops import SYMBOLS, Op, known_op, op, op_of_symbol, ops, taken_out
-from castwise.vocab.spellings import is_prefix, make_known
+from castwise.vocab.spellings import SPELLINGS, make_known
 
 # The dialect of a question: the given or the chosen one, else that of the arrays in it.
 
@@ -171,7 +171,7 @@ def find_op(name: Any, dialect: Dialect) -> Op:
     is_own = not prefix or prefix in dialect.naming.prefixes.split()
     owner = dialect if is_own else _prefix_dialect(prefix)
     alias = _aliases(owner).get(tail) if owner else None
-    wanted = alias or (tail if owner or is_prefix(prefix) else name)
+    wanted = alias or (tail if owner or prefix in SPELLINGS else name)
     row = known_op(wanted)
     if row is None:
         raise UsageError(f"unknown op {wanted[:64]!r}.{_hint(wanted, dialect)} {_LISTED}")
@@ -265,14 +265,10 @@ def _prefix_dialect(prefix: str) -> Dialect | None:
 @functools.lru_cache(maxsize=256)
 def _package_dialect(root: str) -> Dialect | None:
     """The dialect whose framework has the package of this name."""
-    return next(
-        (
-            d
-            for d in map(dialect_named, dialects())
-            if root in (d.framework, *d.naming.names.split())
-        ),
-        None,
-    )
+    for found in map(dialect_named, dialects()):
+        if root in (found.framework, *found.naming.names.split()):
+            return found
+    return None
 
 
 @functools.lru_cache(maxsize=256)
@@ -374,46 +370,27 @@ def question_about(
 
 def named_arguments(row: Op, given: dict[str, Any]) -> Named:
     """The named arguments of a call that the dtypes depend on; they are removed from `given`."""
-    readers = {
-        name: read for name, read in _READERS.items() if name in (*_OF_ANY_OP, *row.call.takes)
-    }
-    if row.family == "conversion" or readers.keys().isdisjoint(given):
+    if row.family == "conversion":
         return NOTHING
-    by_name = {name: given.pop(name) for name in readers if name in given}
-    found = {
-        name: readers[name](name, thing) for name, thing in by_name.items() if thing is not None
-    }
+    taken = {n: given.pop(n) for n in (*_OF_ANY_OP, *row.call.takes) if n in given}
+    found = {name: _read(name, thing) for name, thing in taken.items() if thing is not None}
     return Named(**found) if found else NOTHING
 
 
-def _dtype(name: str, thing: Any) -> DType:
-    return to_dtype(thing)
+_OF_ANY_OP = ("dtype", "casting", "where", "initial")
 
 
-def _word(name: str, thing: Any) -> str:
+def _read(name: str, thing: Any) -> Any:
+    """What is given by a name, looked up."""
+    if name == "dtype":
+        return to_dtype(thing)
+    if name in ("where", "initial"):
+        return _to_operand(thing)
+    if name in ("value", "delta"):
+        return to_number(thing, name)
     if not isinstance(thing, str):
         raise UsageError(f"{name} is a word, not a {type(thing).__name__}.")
     return thing
-
-
-def _operand(name: str, thing: Any) -> Operand:
-    return _to_operand(thing)
-
-
-def _number(name: str, thing: Any) -> Scalar:
-    return to_number(thing, name)
-
-
-_OF_ANY_OP = ("dtype", "casting", "where", "initial")
-_READERS: dict[str, Callable[[str, Any], Any]] = {
-    "dtype": _dtype,
-    "casting": _word,
-    "where": _operand,
-    "initial": _operand,
-    "rounding_mode": _word,
-    "value": _number,
-    "delta": _number,
-}
 
 
 def _seen(thing: Any, dialect: Dialect) -> Operand:
@@ -453,17 +430,13 @@ def _check_named(row: Op, others: dict[str, Any]) -> None:
 
 def to_number(alpha: Any, name: str = "alpha") -> Scalar:
     """The Python number of an alpha or a similar argument, which may be a NumPy scalar."""
-    value = None if isinstance(alpha, str) else _described(alpha, name).value
+    try:
+        value = None if isinstance(alpha, str) else describe(alpha).value
+    except UsageError:
+        raise UsageError(f"{name} is a number, not a {type(alpha).__name__}.") from None
     if value is None:
         raise UsageError(f"{name} is a number, not {str(alpha)[:40]!r}.")
     return value
-
-
-def _described(alpha: Any, name: str) -> Operand:
-    try:
-        return describe(alpha)
-    except UsageError:
-        raise UsageError(f"{name} is a number, not a {type(alpha).__name__}.") from None
 
 
 def question_in(text: str, dialect: str | Dialect | None = None) -> Question:

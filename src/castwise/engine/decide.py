@@ -27,9 +27,7 @@ from castwise.engine.accepts import (
 from castwise.engine.arguments import (
     cast_first,
     check_named,
-    computed_in,
     is_compute_asked,
-    is_loop_asked,
     loop_giving,
     plan_for,
 )
@@ -52,7 +50,6 @@ from castwise.engine.operands import (
     as_joined,
     as_seen,
     check_width,
-    given_back,
     is_native,
     is_weakly_typed,
     made_array,
@@ -60,7 +57,6 @@ from castwise.engine.operands import (
     makes_strong,
     native_operands,
     numpy_decider,
-    stays_weak,
     truncated_dtype,
     truncated_operands,
     unpromoted,
@@ -69,7 +65,6 @@ from castwise.engine.plan import Plan, op_plan
 from castwise.engine.recorded import recorded_decision
 from castwise.engine.writes import (
     assignment_refusal,
-    becomes_result,
     deciding_form,
     is_numpy_writing,
     is_written,
@@ -79,9 +74,9 @@ from castwise.engine.writes import (
 )
 from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import Composed
+from castwise.rules.rule import DTYPE_ARGUMENTS, Composed
 from castwise.vocab.dtypes import DType, dtype, strong_twin, weak_nodes
-from castwise.vocab.notation import parse_scalar
+from castwise.vocab.notation import parse_scalar, split_arguments
 from castwise.vocab.operands import UNDEFINED, Operand, Role, array_operand, scalar_operand
 from castwise.vocab.ops import op, op_of_symbol
 
@@ -194,12 +189,14 @@ def _own_dtypes(
 ) -> Computed:
     """The dtypes that the dialect's own rules for an op decide on."""
     named = question.named
-    if named.dtype and is_loop_asked(plan, named):
+    if named.dtype and plan.arguments.dtype == "result":  # a loop that gives it
         compute, is_weak = loop_giving(plan, operands, named.dtype, note), False
     else:
         compute, is_weak = _compute_dtype(plan, operands, note)
     if named.dtype and is_compute_asked(plan, named):
-        compute, is_weak = computed_in(named.dtype, note), False
+        compute, is_weak = named.dtype, False
+        if note:
+            note(f"dtype={compute}: {DTYPE_ARGUMENTS['computes']}.")
     check_values(plan, operands, compute, question)
     if named is not NOTHING:
         check_named(plan, operands, named, compute)
@@ -221,7 +218,7 @@ def _decided_elsewhere(
     decision = decide(replace(question, dialect=other, form=form, inplace=False, operands=operands))
     if note:
         note(f"Here {other.name} decides: {step_text(decision)}.")
-    result = given_back(plan, decision.result)
+    result = plan.numpy.result.get(decision.result, decision.result)
     return Computed(decision.compute, result, decision.is_weak, is_own=False)
 
 
@@ -341,14 +338,7 @@ def parse_program(text: str) -> Term:
     name, is_call, rest = text.strip().partition("(")
     if not is_call:
         return name
-    parts, depth = [""], 0
-    for char in rest[:-1]:
-        depth += (char == "(") - (char == ")")
-        if char == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return name, tuple([parse_program(part) for part in parts])
+    return name, tuple([parse_program(part) for part in split_arguments(rest[:-1])])
 
 
 def step_question(dialect: Dialect, name: str, given: tuple[Operand, ...]) -> Question:
@@ -402,7 +392,7 @@ def _result_as_written(
         if note:
             note(f"Nothing is cast: the result takes the destination's dtype, {destination}.")
         return destination, destination
-    if note and becomes_result(plan):
+    if note and plan.writes.into == "becomes":
         note(f"The array itself becomes the {computed} result.")
     elif note and not rebinds(question):
         note(f"The {computed} result must be written into {destination}.")
@@ -421,7 +411,7 @@ def _destination(plan: Plan, question: Question, first: Operand) -> DType:
 
 def _stays_weak(plan: Plan, destination: Operand) -> bool:
     """Whether a weak destination counts as strong during the op and stays weak afterwards."""
-    if takes_any(plan) or not stays_weak(plan, destination):
+    if takes_any(plan) or not destination.is_weak or plan.weakness.makes_strong:
         return False
     check_known(plan, destination)
     return True
@@ -549,12 +539,11 @@ def _notes(
     own_compute = found.compute if found.is_own else None
     is_asked = own_compute is question.named.dtype and is_compute_asked(plan, question.named)
     is_lacking = own_compute in plan.no_kernel or not (is_asked or own_compute in plan.computes)
-    of_compute = _no_kernel_note(plan, own_compute) if own_compute and is_lacking else None
+    of_compute = None
+    if own_compute and is_lacking:
+        what = f"{plan.op.name} has no CPU kernel for {own_compute}"
+        of_compute = f"{what}: it promotes, then fails to run."
     return tuple(filter(None, (of_compute, of_condition)))
-
-
-def _no_kernel_note(plan: Plan, compute: DType) -> str:
-    return f"{plan.op.name} has no CPU kernel for {compute}: it promotes, then fails to run."
 
 
 def _note_result(decision: Decision, note: Callable[[str], None]) -> None:

@@ -268,7 +268,9 @@ class _Asking:
         operands = tuple(map(self._operand, given.operands))
         if all(operand.is_scalar for operand in operands):
             return self._python_number(given.symbol, operands)
-        dialect = to_dialect(DEFAULT) if _is_numpy_alone(operands) else self._dialect
+        arrays = [operand for operand in operands if operand.dtype is not None]
+        is_numpy_alone = bool(arrays) and all(array.is_numpy for array in arrays)
+        dialect = to_dialect(DEFAULT) if is_numpy_alone else self._dialect
         row = op_of_symbol(given.symbol, len(operands))
         return self._result(Question(row, operands, dialect, "operator"), {})
 
@@ -323,12 +325,6 @@ def _as_operand(decision: Decision, dialect: Dialect, options: dict[str, Any]) -
     if is_numpy and shape == ():
         return numpy_scalar_operand(decision.result, 1)
     return array_operand(decision.result, shape, is_weak=decision.is_weak, is_numpy=is_numpy)
-
-
-def _is_numpy_alone(operands: tuple[Operand, ...]) -> bool:
-    """Whether NumPy itself computes with these operands, and no other framework sees them."""
-    arrays = [operand for operand in operands if operand.dtype is not None]
-    return bool(arrays) and all(operand.is_numpy for operand in arrays)
 
 
 class Explained(str):

@@ -249,18 +249,14 @@ def _note_join(
     computes = plan.computes
     is_choosy = plan.joins.by == "first loop" and len(computes) < len(plan.reach.order)
     found = f"{common}, the first dtype {plan.op.name} computes in" if is_choosy else common.name
-    if not all(_counts_by_dtype(plan, o) for o in operands):
+    # Roles of operands that count as their dtype says.
+    by_dtype = {Role.ARRAY, Role.ZERO_D} if plan.scalars in _ZERO_D_AS_ARRAYS else {Role.ARRAY}
+    if not by_dtype.issuperset(o.role for o in operands):
         note(f"Together they promote to {found}{' that all of them reach' * is_choosy}.")
     elif len(given) > 1:
         note(f"{' and '.join(given)} promote to {found}{' that all of them reach' * is_choosy}.")
     else:
         note(f"{given[0]} promotes to {found}{' that it reaches' * is_choosy}.")
-
-
-def _counts_by_dtype(plan: Plan, operand: Operand) -> bool:
-    """Whether an operand is an array that counts as its dtype says."""
-    is_as_array = operand.role is Role.ZERO_D and plan.scalars in _ZERO_D_AS_ARRAYS
-    return operand.role is Role.ARRAY or is_as_array
 
 
 # The limits of a conversion of Python numbers to the arrays' dtype.

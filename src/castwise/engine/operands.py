@@ -290,11 +290,6 @@ def numpy_decider(plan: Plan, operands: tuple[Operand, ...]) -> str:
     return plan.numpy.left_decider if operands[0].is_numpy else ""
 
 
-def given_back(plan: Plan, result: DType) -> DType:
-    """The dtype that the framework makes of NumPy's result."""
-    return plan.numpy.result.get(result, result)
-
-
 # Weakly typed operands, and whether their result is strong.
 
 
@@ -309,8 +304,3 @@ def makes_strong(plan: Plan, operands: tuple[Operand, ...]) -> bool:
     looked_at = operands[:1] if weakness.arrays_make_strong == "first" else operands
     has_array = any([o.role.native is Role.ARRAY for o in looked_at])
     return weakness.makes_strong or (weakness.arrays_make_strong != "" and has_array)
-
-
-def stays_weak(plan: Plan, destination: Operand) -> bool:
-    """Whether a weak destination counts as strong during the op and stays weak afterwards."""
-    return destination.is_weak and not plan.weakness.makes_strong

@@ -100,33 +100,21 @@ def _meanings(record: Any, dialect: Dialect) -> dict[str, Any]:
         read = _READERS.get(str(field.type))
         if is_dataclass(value):
             found[field.name] = meaning(value, dialect)
+        elif read:
+            found[field.name] = read("" if value is None else value, dialect)
+        elif field.type == "PairsOrAny":
+            found[field.name] = None if value is None else _pairs(value, dialect)
         else:
-            found[field.name] = read(value, dialect) if read else value
+            found[field.name] = value
     return found
 
 
-def _dtypes(text: str | None, _: Dialect) -> frozenset[DType]:
-    return frozenset(dtypes_named(text or ""))
-
-
-def _one_dtype(text: str | None, _: Dialect) -> DType | None:
-    return dtype(text) if text else None
-
-
-def _casts(text: str | None, dialect: Dialect) -> dict[DType, DType]:
-    return dialect.mapping(text or "")
-
-
-def _pairs(text: str | None, dialect: Dialect) -> frozenset[tuple[DType, DType]]:
-    edges = parse_edges(text or "", dialect.dtypes)
+def _pairs(text: str, dialect: Dialect) -> frozenset[tuple[DType, DType]]:
+    edges = parse_edges(text, dialect.dtypes)
     return frozenset([(source, target) for source, target, _ in edges])
 
 
-def _pairs_or_any(text: str | None, dialect: Dialect) -> frozenset[tuple[DType, DType]] | None:
-    return None if text is None else _pairs(text, dialect)
-
-
-def _joined_pairs(text: str | None, _: Dialect) -> dict[frozenset[DType], DType]:
+def _joined_pairs(text: str, _: Dialect) -> dict[frozenset[DType], DType]:
     joined: dict[frozenset[DType], DType] = {}
     for pair, target in _entries(text):
         first, second = (dtypes_named(words) for words in pair.split("+"))
@@ -135,17 +123,13 @@ def _joined_pairs(text: str | None, _: Dialect) -> dict[frozenset[DType], DType]
     return joined
 
 
-def _kinds_by_dtype(text: str | None, _: Dialect) -> dict[DType, str]:
+def _kinds_by_dtype(text: str, _: Dialect) -> dict[DType, str]:
     return {own: kind for names, kind in _entries(text) for own in dtypes_named(names)}
 
 
-def _ops_by_word(text: str | None, _: Dialect) -> dict[str, str]:
-    return dict(_entries(text))
-
-
-def _entries(text: str | None) -> list[tuple[str, str]]:
+def _entries(text: str) -> list[tuple[str, str]]:
     """The two sides of each entry of a text such as "trunc -> remainder; floor -> floor_divide"."""
-    entries = [entry.partition("->") for entry in filter(None, (text or "").split(";"))]
+    entries = [entry.partition("->") for entry in filter(None, text.split(";"))]
     return [(left.strip(), right.strip()) for left, _, right in entries]
 
 
@@ -153,36 +137,24 @@ def _dtypes_by_kind(names: Mapping[str, str], _: Dialect) -> dict[str, DType]:
     return {kind: dtype(name) for kind, name in names.items()}
 
 
-def _dtypes_by_array(
-    counts: Mapping[str, Mapping[str, str]], dialect: Dialect
-) -> dict[DType, dict[str, DType]]:
-    return {dtype(array): _dtypes_by_kind(names, dialect) for array, names in counts.items()}
-
-
-def _words(text: str | None, _: Dialect) -> frozenset[str]:
-    return frozenset((text or "").split())
-
-
-def _text(text: str | None, _: Dialect) -> str:
-    return text or ""
-
-
+# Of a field that no rule gives they get "".
 _READERS: dict[str, Callable[[Any, Dialect], Any]] = {
-    "Dtypes": _dtypes,
-    "OneDtype": _one_dtype,
-    "Casts": _casts,
+    "Dtypes": lambda text, _: frozenset(dtypes_named(text)),
+    "OneDtype": lambda text, _: dtype(text) if text else None,
+    "Casts": lambda text, dialect: dialect.mapping(text),
     "Pairs": _pairs,
-    "PairsOrAny": _pairs_or_any,
     "JoinedPairs": _joined_pairs,
     "KindsByDtype": _kinds_by_dtype,
-    "OpsByWord": _ops_by_word,
+    "OpsByWord": lambda text, _: dict(_entries(text)),
     "DtypesByKind": _dtypes_by_kind,
-    "DtypesByArray": _dtypes_by_array,
-    "Words": _words,
-    "Kinds": _words,
-    "Text": _text,
-    "Word": _text,
-    "Edges": _text,
+    "DtypesByArray": lambda counts, dialect: {
+        dtype(array): _dtypes_by_kind(names, dialect) for array, names in counts.items()
+    },
+    "Words": lambda text, _: frozenset(text.split()),
+    "Kinds": lambda text, _: frozenset(text.split()),
+    "Text": lambda text, _: text,
+    "Word": lambda text, _: text,
+    "Edges": lambda text, _: text,
     "Flag": lambda value, _: bool(value),
     "Count": lambda value, _: value or 0,
 }
@@ -242,7 +214,11 @@ def op_plan(row: Op, dialect: Dialect, form: str) -> Plan:
     reach = dialect_reach(dialect if edges is None else replace(dialect, reaches=edges))
     meant = _meanings(rule, dialect)
     computes = meant["computes"] & frozenset(dialect.dtypes)
-    converts = _lifted(meant["integers_become_float"], meant["accumulates"], dialect)
+    # What the join becomes before the op computes, where it needs floats or sums.
+    lifts = dialect.mapping(dialect.becomes.lifts)
+    converts = dict(lifts) if meant["integers_become_float"] else {}
+    if meant["accumulates"]:
+        converts |= dialect.mapping(dialect.becomes.accumulates)
     converts |= meant["converts"]
     truncates = dialect.truncations if meant["arrays"].is_truncated else {}
     joining = dialect.joining
@@ -255,7 +231,7 @@ def op_plan(row: Op, dialect: Dialect, form: str) -> Plan:
         loops=reach.mask(computes | frozenset(converts)),
         no_kernel=_no_kernel(dialect, row, form),
         caps=dialect.mapping(dialect.becomes.caps),
-        lifts=dialect.mapping(dialect.becomes.lifts) if meant["arrays"].floats_lift else {},
+        lifts=lifts if meant["arrays"].floats_lift else {},
         truncates=truncates,
         lowest=_lowest(row, meant["arrays"].lowest_promoted, truncates),
         apart=tuple([frozenset(dtypes_named(side)) for side in joining.apart.split("/")]),
@@ -289,13 +265,6 @@ def _row_rule(row: Op, dialect: Dialect, form: str) -> Rule:
     if not switches.casts_to_output:
         return replace(rule, writes=replace(rule.writes, into="same dtype"))
     return rule if switches.safe_output else replace(rule, writes=replace(rule.writes, into="any"))
-
-
-def _lifted(becomes_float: bool, accumulates: bool, dialect: Dialect) -> dict[DType, DType]:
-    """What the join becomes before the op computes, where it needs floats or sums."""
-    becomes = dialect.becomes
-    lifts = dialect.mapping(becomes.lifts) if becomes_float else {}
-    return {**lifts, **(dialect.mapping(becomes.accumulates) if accumulates else {})}
 
 
 def _lowest(

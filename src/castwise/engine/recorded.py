@@ -87,7 +87,11 @@ def recorded_decision(question: Question, decide: Decide, note: Note) -> Decisio
     if found is None:
         return replace(decide(below, note), question=question)
     if note:
-        note(_found_text(found))
+        below_name = layers()[found.layer].below
+        note(
+            f"Recorded from {_source_text(found.layer)}: {_answer_text(found.answer)}."
+            f" In {below_name}: {_answer_text(found.below)}."
+        )
     if found.answer.startswith(REFUSED):
         by_value = found.answer != REFUSED
         raise Refusal(f"{_source_text(found.layer)} refuses it, as recorded", by_value=by_value)
@@ -112,7 +116,8 @@ def _check_had(question: Question) -> None:
 
 def recorded(question: Question) -> Found | None:
     """What the layers of a question's dialect have about it; None if nothing."""
-    keys = (_key(question), _key(_without_values(question)))
+    shown = tuple([replace(o, value=None) if o.dtype else o for o in question.operands])
+    keys = (_key(question), _key(replace(question, operands=shown)))
     for layer in question.dialect.evidence.layers:
         cells = _cells(layer, question.op.name)
         for key in keys:
@@ -240,24 +245,9 @@ def _key(question: Question) -> Hashable:
     return question.key[2:]
 
 
-def _without_values(question: Question) -> Question:
-    """The question with arrays that show no value."""
-    shown = tuple([replace(o, value=None) if o.dtype else o for o in question.operands])
-    return replace(question, operands=shown)
-
-
 def _source_text(layer: str) -> str:
     """What was recorded, in words, without how many ops were."""
     return layers()[layer].source.partition(" (")[0]
-
-
-def _found_text(found: Found) -> str:
-    """A sentence about a recorded answer, and that of the dialect below."""
-    below = layers()[found.layer].below
-    return (
-        f"Recorded from {_source_text(found.layer)}: {_answer_text(found.answer)}."
-        f" In {below}: {_answer_text(found.below)}."
-    )
 
 
 def _answer_text(answer: str) -> str:

@@ -551,19 +551,15 @@ def _by_room(plan: Plan, numbers: list[Operand], entered: list[DType], note: Not
     arrays = (strong_twin(common) or plan.python[common.kind]) if common.is_weak else common
     masks = []
     for number in numbers:
-        found = None if _takes(arrays, number) else _smallest(plan, number, common)
+        is_same_kind = number.kind == arrays.kind
+        is_lower = KINDS.index(number.kind) < arrays.rank
+        is_held = not is_beyond(number.value, arrays) if is_same_kind else is_lower
+        found = None if is_held else _smallest(plan, number, common)
         if found:
             masks.append(plan.reach.masks[found])
         if note:
             note(f"{number} counts by value: {_reason(number, arrays, found)}.")
     return masks
-
-
-def _takes(arrays: DType, number: Operand) -> bool:
-    """Whether a number's kind is lower than the arrays', or the same and the number is in range."""
-    if number.kind == arrays.kind:
-        return not is_beyond(number.value, arrays)
-    return KINDS.index(number.kind) < arrays.rank
 
 
 def _smallest(plan: Plan, number: Operand, common: DType) -> DType:

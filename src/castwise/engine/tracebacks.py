@@ -6,7 +6,7 @@ import functools
 import re
 import string
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from castwise.catalog.dialects import dialect_named, framework_messages
@@ -435,20 +435,8 @@ class Read:
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain JSON, as the interactive page has it."""
-        return {
-            "sentence": self.sentence,
-            "dialect": self.dialect,
-            "op": self.op,
-            "form": self.form,
-            "operands": list(self.operands),
-            "out": self.out,
-            "computed": self.computed,
-            "dtype": self.dtype,
-            "in_order": self.in_order,
-            "other_ops": list(self.other_ops),
-            "question": self.question,
-            "nearest": self.nearest,
-        }
+        lists = {"operands": list(self.operands), "other_ops": list(self.other_ops)}
+        return {**asdict(self), **lists, "question": self.question, "nearest": self.nearest}
 
 
 def read_traceback(text: str) -> Read:
@@ -518,13 +506,10 @@ def _found(pattern: Data, match: re.Match[str], data: Data) -> _Found | None:
             return None
     if dtypes and not any(dtypes.values()):
         return None
-    return _Found(pattern, _shortened(match[0]), groups, dtypes, ops)
-
-
-def _shortened(message: str) -> str:
-    """A message on one line. Some list every dtype that a kernel has."""
-    line = " ".join(message.split())
-    return line if len(line) <= _LONGEST else f"{line[:120]} ... {line[-80:]}"
+    sentence = " ".join(match[0].split())
+    if len(sentence) > _LONGEST:  # some list every dtype that a kernel has
+        sentence = f"{sentence[:120]} ... {sentence[-80:]}"
+    return _Found(pattern, sentence, groups, dtypes, ops)
 
 
 def _framework(found: _Found | None, frames: list[Frame], text: str, data: Data) -> str | None:
@@ -602,13 +587,9 @@ def _put_numbers(slots: list[str | None], numbers: tuple[str | None, ...], data:
     for place, number in enumerate(numbers[: len(slots)]):
         if number is None:
             continue
-        written = [q for q, slot in enumerate(slots) if _is_number(slot, data)]
+        written = [q for q, slot in enumerate(slots) if slot and slot not in data["dtypes"]]
         other = written[0] if written else place
         if other != place and other < len(numbers) and numbers[other] is None:
             slots[other], slots[place] = slots[place], slots[other]
         if slots[place] not in data["dtypes"]:
             slots[place] = number
-
-
-def _is_number(operand: str | None, data: Data) -> bool:
-    return operand is not None and operand not in data["dtypes"]

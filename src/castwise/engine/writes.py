@@ -15,10 +15,10 @@ from castwise.engine.decision import (
     is_unconvertible,
 )
 from castwise.engine.operands import is_native
-from castwise.engine.plan import Plan, Reach, dialect_reach, meaning, op_plan
+from castwise.engine.plan import Plan, Reach, dialect_reach, op_plan
 from castwise.errors import PromotionError, ScalarRangeError
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import OUTPUTS, Writes
+from castwise.rules.rule import OUTPUTS
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, Scalar, scalar_operand
 
@@ -28,11 +28,6 @@ from castwise.vocab.operands import Operand, Role, Scalar, scalar_operand
 def takes_any(plan: Plan) -> bool:
     """Whether the destination takes the result's dtype, whatever its own was."""
     return plan.writes.into in ("rebinds", "becomes")
-
-
-def becomes_result(plan: Plan) -> bool:
-    """Whether the array itself becomes the result."""
-    return plan.writes.into == "becomes"
 
 
 def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
@@ -47,12 +42,6 @@ def written_dtype(plan: Plan, result: DType, destination: DType) -> DType:
             f"Cast the result yourself, or write it into {result}.",
         )
     return result if takes_any(plan) else destination
-
-
-def writing_by(plan: Plan, rule: str, *, is_own: bool) -> Writes:
-    """What may be written where casting= names the rule. Pairs that are also allowed, or never
-    allowed, count only under the op's own rule."""
-    return replace(plan.writes, into=rule) if is_own else meaning(Writes(into=rule), plan.dialect)
 
 
 def can_write(plan: Plan, result: DType, destination: DType, by: str = "") -> bool:
@@ -70,10 +59,6 @@ def can_become(reach: Reach, rule: str, source: DType, target: DType) -> bool:
     return source is target or _RULES[rule](reach, source, target)
 
 
-def _category(reach: Reach, result: DType, destination: DType) -> bool:
-    return result.rank <= destination.rank
-
-
 def _same_kind(reach: Reach, result: DType, destination: DType) -> bool:
     if destination.kind == "bool":
         return False
@@ -86,36 +71,18 @@ def _signed_rank(dtype: DType) -> int:
     return 2 * dtype.rank - (dtype.kind == "int" and not dtype.is_signed)
 
 
-def _reaches(reach: Reach, result: DType, destination: DType) -> bool:
-    return reach.reaches(result, destination)
-
-
-def _reaches_within_kind(reach: Reach, result: DType, destination: DType) -> bool:
-    return result.kind == destination.kind and reach.reaches(result, destination)
-
-
-def _no_complex_to_real(reach: Reach, result: DType, destination: DType) -> bool:
-    return result.kind != "complex" or destination.kind == "complex"
-
-
-def _never(reach: Reach, result: DType, destination: DType) -> bool:
-    return False
-
-
-def _always(reach: Reach, result: DType, destination: DType) -> bool:
-    return True
-
-
 _RULES: dict[str, Callable[[Reach, DType, DType], bool]] = {
-    "category": _category,
+    "category": lambda reach, result, destination: result.rank <= destination.rank,
     "same kind": _same_kind,
-    "same dtype": _never,
-    "safe": _reaches,
-    "safe within kind": _reaches_within_kind,
-    "no complex to real": _no_complex_to_real,
-    "any": _always,
-    "rebinds": _always,
-    "becomes": _always,
+    "same dtype": lambda reach, result, destination: False,
+    "safe": Reach.reaches,
+    "safe within kind": lambda reach, result, destination: (
+        result.kind == destination.kind and reach.reaches(result, destination)
+    ),
+    "no complex to real": lambda reach, result, destination: (
+        result.kind != "complex" or destination.kind == "complex"
+    ),
+    **dict.fromkeys(("any", "rebinds", "becomes"), lambda reach, result, destination: True),
 }
 
 # The form of an op: what `x += y` means in a dialect, and what is written into x.

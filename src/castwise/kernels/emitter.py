@@ -229,15 +229,10 @@ def _of_one_dtype(written: Callable[..., Value], op: str, dtype: DType, *values:
     """The steps of an op on values of its dtype; a library would cast others by its own rules."""
     if any(value.dtype is not dtype for value in values):
         raise NotLoweredError(f"{op} of several dtypes")
-    if op in _OF_SIGNS and any(map(_was_small, values)):
+    before_casts = [value.cast_from for value in values if value.cast_from is not None]
+    if op in _OF_SIGNS and any(d.kind == "float" and d not in COMPUTED for d in before_casts):
         raise NotLoweredError(f"{op} of small floats")
     return written(*values)
-
-
-def _was_small(value: Value) -> bool:
-    """Whether it was a small float before casts."""
-    dtype = value.cast_from
-    return dtype is not None and dtype.kind == "float" and dtype not in COMPUTED
 
 
 def _was_integer(value: Value) -> bool:

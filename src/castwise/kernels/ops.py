@@ -57,10 +57,6 @@ def _one(does: str, dtype: DType, x: Value) -> Value:
     return step(does, dtype, x)
 
 
-def _same(dtype: DType, x: Value) -> Value:
-    return x
-
-
 def choose(dtype: DType, condition: Value, x: Value, y: Value) -> Value:
     """x where the condition holds, y elsewhere."""
     return step(SELECT, dtype, condition, x, y)
@@ -79,31 +75,15 @@ def _logical_not(dtype: DType, x: Value) -> Value:
     return step("xor", BOOL, truth(dtype, x), known(True, BOOL))
 
 
-def _square(dtype: DType, x: Value) -> Value:
-    return step("mul", dtype, x, x)
-
-
-def _reversed(dtype: DType, x: Value, y: Value) -> Value:
-    return step("sub", dtype, y, x)
-
-
 def _clamp(dtype: DType, x: Value, *bounds: Value) -> Value:
     for does, bound in zip(("maximum", "minimum"), bounds, strict=False):
         x = step(does, dtype, x, bound)
     return x
 
 
-def _relu(dtype: DType, x: Value) -> Value:
-    return step("maximum", dtype, x, known(0, dtype))
-
-
-def _never(dtype: DType, x: Value) -> Value:
-    """False, for integers; NaN is the only number that differs from itself."""
+def _is_nan(dtype: DType, x: Value) -> Value:
+    """Whether it differs from itself, as no other number does."""
     return step("ne", BOOL, x, x)
-
-
-def _always(dtype: DType, x: Value) -> Value:
-    return step("eq", BOOL, x, x)
 
 
 # Integers.
@@ -206,18 +186,6 @@ def _sign_of_float(dtype: DType, x: Value) -> Value:
     return choose(dtype, step("gt", BOOL, x, zero), known(1.0, dtype), found)
 
 
-def _reciprocal(dtype: DType, x: Value) -> Value:
-    return step("div", dtype, known(1.0, dtype), x)
-
-
-def _is_infinite(dtype: DType, x: Value) -> Value:
-    return step("eq", BOOL, step("fabs", dtype, x), known(math.inf, dtype))
-
-
-def _is_finite(dtype: DType, x: Value) -> Value:
-    return step("lt", BOOL, step("fabs", dtype, x), known(math.inf, dtype))
-
-
 def _has_sign(dtype: DType, x: Value) -> Value:
     signed = SIGNED[dtype.bits]
     return _below_zero(signed, step(BITS, signed, x))
@@ -248,7 +216,10 @@ _EVERYWHERE: dict[str, Written] = {
 }
 _OF_NUMBERS: dict[str, Written] = {
     **{does: partial(_plain, does) for does in ("add", "sub", "mul", "maximum", "minimum")},
-    "rsub": _reversed, "square": _square, "clamp": _clamp, "relu": _relu,
+    "rsub": lambda dtype, x, y: step("sub", dtype, y, x),
+    "square": lambda dtype, x: step("mul", dtype, x, x),
+    "clamp": _clamp,
+    "relu": lambda dtype, x: step("maximum", dtype, x, known(0, dtype)),
     "clamp_min": partial(_plain, "maximum"), "clamp_max": partial(_plain, "minimum"),
     "clip_above": partial(_plain, "minimum"),
 }  # fmt: skip
@@ -258,31 +229,39 @@ _OF_BITS: dict[str, Written] = {
 _OF_WHOLE: dict[str, Callable[..., Value]] = {
     "floor_divide": _floor_divide, "remainder": _remainder, "fmod": _fmod,
 }  # fmt: skip
+_OF_EXACT: dict[str, Written] = {
+    **dict.fromkeys(("isnan", "isinf"), _is_nan),
+    "isfinite": lambda dtype, x: step("eq", BOOL, x, x),
+}
 _BY_KIND: dict[str, dict[str, Written]] = {
     "bool": {
         **_OF_BITS,
         "bitwise_not": _logical_not,
         "add": partial(_plain, "or"), "mul": partial(_plain, "and"),
         "maximum": partial(_plain, "or"), "minimum": partial(_plain, "and"),
-        "isnan": _never, "isinf": _never, "isfinite": _always,
+        **_OF_EXACT,
     },
     "int": {
         **_OF_NUMBERS,
         **_OF_BITS,
-        **dict.fromkeys(("floor", "ceil", "trunc", "round"), _same),
+        **dict.fromkeys(("floor", "ceil", "trunc", "round"), lambda dtype, x: x),
         "bitwise_not": _flipped,
         "bitwise_left_shift": partial(_shifted, "shl"),
         "bitwise_right_shift": partial(_shifted, "shr"),
         "abs": _size, "neg": _negative, "sign": _sign, "signbit": _below_zero,
-        "isnan": _never, "isinf": _never, "isfinite": _always,
+        **_OF_EXACT,
     },
     "float": {
         **_OF_NUMBERS,
         **{does: partial(_one, does) for does in ("sqrt", "floor", "ceil", "trunc")},
         "div": partial(_plain, "div"), "round": partial(_one, "rint"),
         "abs": partial(_one, "fabs"), "neg": partial(_one, "fneg"), "sign": _sign_of_float,
-        "reciprocal": _reciprocal, "copysign": _copysign, "signbit": _has_sign,
-        "isnan": _never, "isinf": _is_infinite, "isfinite": _is_finite,
+        "reciprocal": lambda dtype, x: step("div", dtype, known(1.0, dtype), x),
+        "copysign": _copysign, "signbit": _has_sign, "isnan": _is_nan,
+        "isinf": lambda dtype, x: step("eq", BOOL, step("fabs", dtype, x), known(math.inf, dtype)),
+        "isfinite": lambda dtype, x: (
+            step("lt", BOOL, step("fabs", dtype, x), known(math.inf, dtype))
+        ),
     },
 }  # fmt: skip
 LOWERED_OPS = frozenset([*COMPARE, *_EVERYWHERE, *_OF_WHOLE, *_BY_KIND["int"], *_BY_KIND["float"]])

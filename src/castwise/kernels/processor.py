@@ -48,13 +48,9 @@ def halves_doubles() -> bool:
     return architecture() == "aarch64"
 
 
-def notices_errors() -> bool:
-    """Whether kernels can tell that a float overflowed or is undefined."""
-    return architecture() in KNOWN_ON
-
-
-def flushes() -> bool:
-    """Whether this processor can take subnormal floats for zeros."""
+def has_float_state() -> bool:
+    """Whether kernels can tell that a float overflowed or is undefined, and can let the processor
+    take subnormal floats for zeros."""
     return architecture() in KNOWN_ON
 
 

@@ -211,7 +211,13 @@ class Launch:
         self._names = ["uint8" if d is BOOL else stored_as(d).name for d in program.arrays]
         self._block = _BLOCKS[max(program.itemsizes)]
         self._grid = (triton.cdiv(size, self._block),)
-        self._others = [size, *layout.shape[1:], *_strides(layout, program.itemsizes)]
+        arrays = zip(program.itemsizes, layout.strides, layout.steps, strict=True)
+        moves = [  # in elements
+            strides[d] // itemsize
+            for itemsize, strides, step in arrays
+            for d in _moving(step, len(layout.shape))
+        ]
+        self._others = [size, *layout.shape[1:], *moves]
 
     @property
     def is_compiled(self) -> bool:
@@ -242,23 +248,9 @@ def halves_doubles() -> bool:
     return True
 
 
-def notices_errors() -> bool:
-    """Never: a GPU has no flags for float errors."""
+def has_float_state() -> bool:
+    """Never: a GPU has no flags for float errors, and the steps that flush cost it nothing."""
     return False
-
-
-def flushes() -> bool:
-    """Not used: the steps that flush cost a GPU nothing."""
-    return False
-
-
-def _strides(layout: Layout, itemsizes: Sequence[int]) -> list[int]:
-    """The strides that a kernel takes, in elements."""
-    return [
-        strides[d] // itemsize
-        for itemsize, strides, step in zip(itemsizes, layout.strides, layout.steps, strict=True)
-        for d in _moving(step, len(layout.shape))
-    ]
 
 
 class _Kernel:

@@ -13,7 +13,7 @@ from castwise.rules.dialect import (
     ASSIGNS_WHOLE,
     GUARDS,
     WEAK_ARRAYS,
-    DialectData,
+    Dialect,
     parse_edges,
 )
 from castwise.rules.rule import FORMS, LIMITS, OUTPUTS, Rule
@@ -24,7 +24,7 @@ from castwise.vocab.ops import OPS, RESULTS
 _NUMBERS = (*KINDS, "wide int", "wrapped float", "wrapped complex")
 
 
-def check(dialect: DialectData) -> None:
+def check(dialect: Dialect) -> None:
     """Raises UsageError for unknown names, cycles, and dtypes that no edge reaches."""
     try:
         _check_dtypes(dialect)
@@ -36,7 +36,7 @@ def check(dialect: DialectData) -> None:
         raise UsageError(f"dialect {dialect.name}: {error}") from None
 
 
-def _check_dtypes(dialect: DialectData) -> None:
+def _check_dtypes(dialect: Dialect) -> None:
     _check_edges(dialect)
     becomes = dialect.becomes
     for text in (becomes.lifts, becomes.accumulates, becomes.truncates, becomes.caps):
@@ -59,7 +59,7 @@ def _check_dtypes(dialect: DialectData) -> None:
         _check_name(guard, GUARDS, "a guard")
 
 
-def _check_edges(dialect: DialectData) -> None:
+def _check_edges(dialect: Dialect) -> None:
     """Raises UsageError unless the edges lead forward in the order, form no circle, and include
     every dtype that is not listed in alone."""
     place = {node: number for number, node in enumerate(dialect.nodes)}
@@ -109,7 +109,7 @@ def _check_key(names: str) -> None:
             _check_name(form, FORMS, f"a form of {name}")
 
 
-def _check_rule(dialect: DialectData, names: str, rule: Rule) -> None:
+def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
     """Raises UsageError for a rule with a field that is not written as its type says."""
     for field, value in _given_fields(rule):
         _check_field(dialect, field, value)
@@ -127,7 +127,7 @@ def _check_rule(dialect: DialectData, names: str, rule: Rule) -> None:
             _check_name(value, words, f"a choice for {names}")
 
 
-def _check_field(dialect: DialectData, field: Field[Any], value: Any) -> None:
+def _check_field(dialect: Dialect, field: Field[Any], value: Any) -> None:
     if field.type in ("Dtypes", "OneDtype"):
         dtypes_named(value)
     elif field.type in ("Casts", "Pairs", "PairsOrAny"):

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakValueDictionary
 
 from castwise.errors import UsageError, did_you_mean
@@ -149,8 +149,8 @@ class _Referable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class DialectData(_Referable):
-    """All fields of a framework's rules. `Dialect` adds how they are varied."""
+class Dialect(_Referable, Shown):
+    """A framework's rules. Data only: `castwise.engine` reads it, nothing in it decides."""
 
     framework: str
     version: str = ""
@@ -211,6 +211,32 @@ class DialectData(_Referable):
         for kind in ("int", "float", "complex"):
             text = text.replace(f"default_{kind}", self.python.get(kind, ""))
         return {source: target for source, target, _ in parse_edges(text, self.dtypes)}
+
+    def __repr__(self) -> str:
+        what = re.split(r"[:;.](?:\s|$)", self.about, maxsplit=1)[0]
+        version = f"version {self.version}" if self.version else ""
+        return repr_line("Dialect", repr(self.name), what, version, f"{len(self.dtypes)} dtypes")
+
+    def vary(self, **changes: Any) -> Dialect:
+        """The same dialect with variations or fields changed.
+
+        The variations are cap_float, default_float, default_int, scalars, zero_d, promote_64,
+        strict and safe; see docs/reference/variations.md. The fields are those of this record.
+        Equal calls give the same object.
+
+        >>> from castwise.catalog.dialects import dialect_named
+        >>> dialect_named("numpy").vary(cap_float=32).name
+        'numpy:cap_float=32'
+
+        Raises UsageError for an unknown name or a value that makes no sense.
+        """
+        return varied(self, changes)
+
+    @property
+    def unrecorded(self) -> tuple[str, ...]:
+        """The ops without recorded cells of its framework, most of which it does not have."""
+        lacks = [word for word in self.evidence.lacks.split() if known_op(word)]  # or a dtype
+        return (*unrecorded_ops(self.framework), *lacks)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -320,27 +346,22 @@ def recorded_cells() -> dict[str, dict[str, int]]:
 
 # Dialects with the same content are one object, however often and wherever they are made.
 
-_FIELDS = tuple(f.name for f in fields(DialectData))
-_known: WeakValueDictionary[bytes, Any] = WeakValueDictionary()
-AnyDialect = TypeVar("AnyDialect", bound=DialectData)
+_FIELDS = tuple(f.name for f in fields(Dialect))
+_known: WeakValueDictionary[bytes, Dialect] = WeakValueDictionary()
 _lock = threading.Lock()  # of two threads that make the same dialect, both get the same object
 
 
-def shared(dialect: AnyDialect) -> AnyDialect:
+def shared(dialect: Dialect) -> Dialect:
     """The one dialect with this content: the first that was made, as long as it is referenced.
 
     Decisions are cached by the dialect's identity, and tensors can be mixed if they have the same
     one.
     """
-    with _lock:
-        found: AnyDialect = _known.setdefault(_digest(dialect), dialect)
-        return found
-
-
-def _digest(dialect: DialectData) -> bytes:
-    """A hash of the content, which would take too much memory as text."""
+    # By a hash of the content, which would take too much memory as text.
     content = repr([getattr(dialect, name) for name in _FIELDS])
-    return hashlib.sha256(content.encode(errors="surrogatepass")).digest()
+    digest = hashlib.sha256(content.encode(errors="surrogatepass")).digest()
+    with _lock:
+        return _known.setdefault(digest, dialect)
 
 
 # The variations of a dialect: named changes that make sense for any framework's rules.
@@ -355,7 +376,7 @@ _SCALARS: dict[str, Rule] = {
 }
 
 
-def varied(dialect: AnyDialect, changes: Mapping[str, Any]) -> AnyDialect:
+def varied(dialect: Dialect, changes: Mapping[str, Any]) -> Dialect:
     """The dialect with variations and fields changed; its name lists the variations."""
     known = [f.name for f in fields(dialect)]
     for name in changes:
@@ -375,7 +396,7 @@ def varied(dialect: AnyDialect, changes: Mapping[str, Any]) -> AnyDialect:
     return shared(dialect)
 
 
-def _check_recorded(dialect: DialectData, changes: Mapping[str, Any]) -> None:
+def _check_recorded(dialect: Dialect, changes: Mapping[str, Any]) -> None:
     """Raises UsageError where answers were recorded that a variation might change."""
     named = [n for n, v in changes.items() if n in VARIATIONS and v is not None]
     other = next((name for name in named if name not in _GUARDING), None)
@@ -386,7 +407,7 @@ def _check_recorded(dialect: DialectData, changes: Mapping[str, Any]) -> None:
         )
 
 
-def _hint(dialect: DialectData, name: str) -> str:
+def _hint(dialect: Dialect, name: str) -> str:
     """Where a field of a part is changed, or a variation of a similar name."""
     for part in [f.name for f in fields(dialect) if is_dataclass(getattr(dialect, f.name))]:
         if name in [f.name for f in fields(getattr(dialect, part))]:
@@ -408,15 +429,12 @@ def parse_options(text: str) -> dict[str, Any]:
             known = ", ".join(VARIATIONS)
             raise UsageError(f"unknown option {name[:40]!r}.{hint} There are {known}.")
         words: dict[str, Any] = {"true": True, "false": False}
-        options[name] = words.get(value.lower(), int(value) if _is_short_number(value) else value)
+        is_short = value.isdecimal() and len(value) < 10  # no option needs more digits
+        options[name] = words.get(value.lower(), int(value) if is_short else value)
     return options
 
 
-def _is_short_number(text: str) -> bool:
-    return text.isdecimal() and len(text) < 10  # no option needs more digits
-
-
-def _cap_float(dialect: DialectData, bits: Any) -> Changes:
+def _cap_float(dialect: Dialect, bits: Any) -> Changes:
     """No result has wider floats than this: TF-NumPy's allow_float64=False is 32."""
     if bits not in (16, 32) or isinstance(bits, bool):
         raise UsageError(f"cap_float is 16 or 32, the widest float's bits, not {repr(bits)[:40]}.")
@@ -429,31 +447,32 @@ def _cap_float(dialect: DialectData, bits: Any) -> Changes:
     return {"becomes": replace(dialect.becomes, caps="; ".join(entries))}
 
 
-def _default_float(dialect: DialectData, name: Any) -> Changes:
+def _default_float(dialect: Dialect, name: Any) -> Changes:
     """The dtype of a Python float; a Python complex follows it."""
-    part = dtype(name)
+    part = _default(dialect, name, "float", "a float")
     twins = [d for d in dialect.dtypes if d.kind == "complex" and d.part.holds(part)]
-    if part.kind != "float":
-        raise UsageError(f"default_float must be a float dtype, not {part}.")
-    if part not in dialect.dtypes:
-        raise UsageError(f"{dialect.name} has no default float {part}.")
     numbers = {"float": part.name}
     if twins:
         numbers["complex"] = twins[0].name
     return _numbers(dialect, numbers)
 
 
-def _default_int(dialect: DialectData, name: Any) -> Changes:
+def _default_int(dialect: Dialect, name: Any) -> Changes:
     """The dtype of a Python int; sums of small integers keep their dtype."""
+    return _numbers(dialect, {"int": _default(dialect, name, "int", "an integer").name})
+
+
+def _default(dialect: Dialect, name: Any, kind: str, kind_text: str) -> DType:
+    """The dtype that Python numbers of a kind get."""
     wanted = dtype(name)
-    if wanted.kind != "int":
-        raise UsageError(f"default_int must be an integer dtype, not {wanted}.")
+    if wanted.kind != kind:
+        raise UsageError(f"default_{kind} must be {kind_text} dtype, not {wanted}.")
     if wanted not in dialect.dtypes:
-        raise UsageError(f"{dialect.name} has no default int {wanted}.")
-    return _numbers(dialect, {"int": wanted.name})
+        raise UsageError(f"{dialect.name} has no default {kind} {wanted}.")
+    return wanted
 
 
-def _numbers(dialect: DialectData, numbers: dict[str, str]) -> Changes:
+def _numbers(dialect: Dialect, numbers: dict[str, str]) -> Changes:
     """Python numbers of some kinds get other dtypes, in every op that has no rule for this."""
     general = dialect.ops["*"]
     given = given_fields(general).get("numbers.dtypes")
@@ -462,7 +481,7 @@ def _numbers(dialect: DialectData, numbers: dict[str, str]) -> Changes:
     return {"python": {**dialect.python, **numbers}, "ops": {**dialect.ops, "*": general}}
 
 
-def _scalars(dialect: DialectData, policy: Any) -> Changes:
+def _scalars(dialect: Dialect, policy: Any) -> Changes:
     """How Python scalars count, in ops that have no rule for them."""
     if not isinstance(policy, str) or policy not in _SCALARS:
         raise UsageError(f"scalars is {', '.join(map(repr, _SCALARS))}, not {policy!r}.")
@@ -474,7 +493,7 @@ def _scalars(dialect: DialectData, policy: Any) -> Changes:
     return {"ops": {**ops, "*": combined(ops["*"], _SCALARS[policy])}}
 
 
-def _zero_d(dialect: DialectData, policy: Any) -> Changes:
+def _zero_d(dialect: Dialect, policy: Any) -> Changes:
     """0-d arrays count as arrays; Python scalars count as before."""
     if policy != "as arrays":
         raise UsageError(f"zero_d is 'as arrays', not {policy!r}.")
@@ -482,27 +501,14 @@ def _zero_d(dialect: DialectData, policy: Any) -> Changes:
     return {"ops": {**dialect.ops, "*": general}}
 
 
-def _promote_64(dialect: DialectData, allowed: Any) -> Changes:
-    return {} if _is_true("promote_64", allowed) else _guarded(dialect, "no promotion to 64 bits")
-
-
-def _strict(dialect: DialectData, wanted: Any) -> Changes:
-    return _guarded(dialect, "no implicit cast") if _is_true("strict", wanted) else {}
-
-
-def _safe(dialect: DialectData, wanted: Any) -> Changes:
-    return _guarded(dialect, "no lossy cast") if _is_true("safe", wanted) else {}
-
-
-def _guarded(dialect: DialectData, guard: str) -> Changes:
-    guards = (*dialect.joining.guards, guard)
-    return {"joining": replace(dialect.joining, guards=guards)}
-
-
-def _is_true(name: str, value: Any) -> bool:
+def _guarded(name: str, guard: str, dialect: Dialect, value: Any) -> Changes:
+    """A guard, if the variation `name` asks for it."""
     if not isinstance(value, bool):
         raise UsageError(f"{name} is True or False, not {value!r}.")
-    return value
+    is_guarded = not value if name == "promote_64" else value
+    if not is_guarded:
+        return {}
+    return {"joining": replace(dialect.joining, guards=(*dialect.joining.guards, guard))}
 
 
 # A value of each, for messages.
@@ -516,52 +522,23 @@ EXAMPLES = {
     "strict": True,
     "safe": True,
 }
-_GUARDING = ("promote_64", "strict", "safe")  # these refuse, and change no answer
+# These refuse, and change no answer.
+_GUARDING = {
+    "promote_64": "no promotion to 64 bits",
+    "strict": "no implicit cast",
+    "safe": "no lossy cast",
+}
 _OF_DTYPES = ("default_float", "default_int")
-VARIATIONS: dict[str, Callable[[DialectData, Any], Changes]] = {
+VARIATIONS: dict[str, Callable[[Dialect, Any], Changes]] = {
     "cap_float": _cap_float,
     "default_float": _default_float,
     "default_int": _default_int,
     "scalars": _scalars,
     "zero_d": _zero_d,
-    "promote_64": _promote_64,
-    "strict": _strict,
-    "safe": _safe,
+    **{name: functools.partial(_guarded, name, guard) for name, guard in _GUARDING.items()},
 }
 
-_FIRST_CLAUSE = re.compile(r"[:;.](?:\s|$)")
 _LAID_OVER = {"augmented": ("inplace", "augmented"), "rebinding": ("operator", "augmented")}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Dialect(DialectData, Shown):
-    """A framework's rules. Data only: `castwise.engine` reads it, nothing in it decides."""
-
-    def __repr__(self) -> str:
-        what = _FIRST_CLAUSE.split(self.about, 1)[0]
-        version = f"version {self.version}" if self.version else ""
-        return repr_line("Dialect", repr(self.name), what, version, f"{len(self.dtypes)} dtypes")
-
-    def vary(self, **changes: Any) -> Dialect:
-        """The same dialect with variations or fields changed.
-
-        The variations are cap_float, default_float, default_int, scalars, zero_d, promote_64,
-        strict and safe; see docs/reference/variations.md. The fields are those of this record.
-        Equal calls give the same object.
-
-        >>> from castwise.catalog.dialects import dialect_named
-        >>> dialect_named("numpy").vary(cap_float=32).name
-        'numpy:cap_float=32'
-
-        Raises UsageError for an unknown name or a value that makes no sense.
-        """
-        return varied(self, changes)
-
-    @property
-    def unrecorded(self) -> tuple[str, ...]:
-        """The ops without recorded cells of its framework, most of which it does not have."""
-        lacks = [word for word in self.evidence.lacks.split() if known_op(word)]  # or a dtype
-        return (*unrecorded_ops(self.framework), *lacks)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -567,10 +567,8 @@ class Rule:
     arguments: Arguments = field(default=Arguments())
 
     def __repr__(self) -> str:
-        given = {f.name: getattr(self, f.name) for f in fields(self)}
-        shown = [
-            f"{name}={given[name]!r}" for name in given if given[name] != getattr(_EMPTY, name)
-        ]
+        given = [(name, getattr(self, name), getattr(_EMPTY, name)) for name in _NAMES]
+        shown = [f"{name}={value!r}" for name, value, empty in given if value != empty]
         return f"Rule({', '.join(shown)})"
 
 
@@ -609,23 +607,13 @@ def given_fields(rule: Rule) -> dict[str, Any]:
     return given
 
 
-def _rule_giving(given: dict[str, Any]) -> Rule:
-    """The rule that gives these fields, by the names of given_fields."""
-    top: dict[str, Any] = {}
-    parts: dict[str, dict[str, Any]] = {}
-    for name, value in given.items():
-        part, _, own = name.rpartition(".")
-        (parts.setdefault(part, {}) if part else top)[own] = value
-    for part, values in parts.items():
-        top[part] = replace(getattr(_EMPTY, part), **values)
-    return Rule(**top)
-
-
 def without(rule: Rule, *names: str) -> Rule:
     """A rule without some fields, by the names of given_fields."""
-    return _rule_giving(
-        {name: value for name, value in given_fields(rule).items() if name not in names}
-    )
+    for name in names:
+        part, _, own = name.rpartition(".")
+        emptied = {own: None}
+        rule = replace(rule, **{part: replace(getattr(rule, part), **emptied)} if part else emptied)
+    return rule
 
 
 def _given(part: Any) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -64,11 +66,6 @@ def parse_operand(text: str) -> Operand:
     raise UsageError(f"cannot read {text[:80]!r} as an operand. Write one of: {_FORMS}.")
 
 
-def _matched_operand(text: str, place: int) -> re.Match[str] | None:
-    """The operand at a place of a text, unread; None where there is none. A list is not one."""
-    return _OPERAND.match(text, place)
-
-
 def _list_end(text: str) -> int:
     """Where the list ends that a text begins with; 0 where its brackets do not close."""
     depth = 0
@@ -83,7 +80,7 @@ def _items(text: str, depth: int = 1) -> list[object]:
     """The numbers and lists between the brackets of a list."""
     if depth > MOST_NESTED:
         raise UsageError(f"a list is nested no deeper than {MOST_NESTED} times.")
-    return [_item(part.strip(), depth) for part in _split(text[1:-1])]
+    return [_item(part.strip(), depth) for part in split_arguments(text[1:-1])]
 
 
 def _item(text: str, depth: int) -> object:
@@ -94,15 +91,10 @@ def _item(text: str, depth: int) -> object:
     return parse_scalar(text)
 
 
-def _is_scalar_type(name: str) -> bool:
-    """Whether a call of this name makes a NumPy scalar."""
-    return names_dtype(name) and _dtype(name)[0]
-
-
 def names_dtype(name: str) -> bool:
     """Whether a name is that of a dtype, as any framework spells it."""
     try:
-        _dtype(name)
+        spelled_dtype(name)
     except UsageError:
         return False
     return True
@@ -138,7 +130,7 @@ def _read_operand(match: re.Match[str]) -> Operand:
         return UNDEFINED
     if match["kind"]:
         return scalar_operand(_KINDS[match["kind"]])
-    is_numpy, found = _dtype(match["name"])
+    is_numpy, found = _is_numpy(match["name"]), spelled_dtype(match["name"])
     if match["scalar"]:
         if not is_numpy:
             raise UsageError(f"write np.{found}({match['scalar']}) for a NumPy scalar.")
@@ -152,11 +144,9 @@ def _read_operand(match: re.Match[str]) -> Operand:
     return array_operand(found, shape, value=value, is_weak=bool(match["weak"]), is_numpy=is_numpy)
 
 
-def _dtype(name: str) -> tuple[bool, DType]:
-    """Whether the name is marked as NumPy's, and its dtype."""
-    if name.startswith(("np.", "numpy.")):
-        return True, spelled_dtype(name)
-    return False, spelled_dtype(name)
+def _is_numpy(name: str) -> bool:
+    """Whether the name of a dtype is marked as NumPy's."""
+    return name.startswith(("np.", "numpy."))
 
 
 def _shape(dims: str) -> tuple[int | str, ...]:
@@ -167,7 +157,7 @@ def _shape(dims: str) -> tuple[int | str, ...]:
     return tuple(int(part) if part.isdigit() else part for part in parts)
 
 
-def _split(args: str) -> list[str]:
+def split_arguments(args: str) -> list[str]:
     """The arguments between the commas outside brackets."""
     parts, depth = [""], 0
     for char in args:
@@ -282,7 +272,7 @@ class _Parser:
 
     def expression(self) -> Expression:
         """The whole text."""
-        alone = _matched_operand(self._text, self._place)
+        alone = _OPERAND.match(self._text, self._place)
         if alone and not alone["scalar"] and not self._text[alone.end() :].strip():
             raise self._unclear()
         found = self._binary()
@@ -290,7 +280,8 @@ class _Parser:
         if augmented and augmented[3] and isinstance(found, Operand):
             self._place = augmented.end()
             found = self._made(None, augmented[2], (found, self._binary()), is_augmented=True)
-        if not isinstance(found, Expression) or not self._is_at_end():
+        self._skip(_SPACE)
+        if not isinstance(found, Expression) or self._place < len(self._text):
             raise self._unclear()
         return found
 
@@ -322,19 +313,19 @@ class _Parser:
         if not match or self._is_signed_number():
             return self._power()
         self._place = match.end()
-        with _Deeper(self):
+        with self._deeper():
             return self._made(None, match[0].rstrip(), (self._unary(),))
 
     def _is_signed_number(self) -> bool:
         """Whether a number with its sign follows: -1, but not the -1 of -1 ** x."""
-        match = _matched_operand(self._text, self._place)
+        match = _OPERAND.match(self._text, self._place)
         return bool(match and match["literal"] and not _POWER.match(self._text, match.end()))
 
     def _power(self) -> Argument:
         base = self._with_methods(self._primary())
         if not self._skip(_POWER):
             return base
-        with _Deeper(self):
+        with self._deeper():
             return self._made(None, "**", (base, self._unary()))
 
     def _with_methods(self, found: Argument) -> Argument:
@@ -346,7 +337,8 @@ class _Parser:
     def _primary(self) -> Argument:
         text, start = self._text, self._place
         called = _CALLED.match(text, start)
-        if called and not _is_scalar_type(called[1]):  # np.int8(3) is an operand
+        is_numpy_scalar = called and _is_numpy(called[1]) and names_dtype(called[1])
+        if called and not is_numpy_scalar:  # np.int8(3) is an operand
             self._place = called.end()
             array, _, method = called[1].rpartition(".")
             if array and names_dtype(array):  # a method of a bare dtype
@@ -356,7 +348,7 @@ class _Parser:
             length = _list_end(text[start:])
             self._place += length
             return parse_operand(text[start : self._place]) if length else self._fail()
-        operand = _matched_operand(text, start)
+        operand = _OPERAND.match(text, start)
         if operand:
             self._place = operand.end()
             return _read_operand(operand)
@@ -364,7 +356,7 @@ class _Parser:
             return self._fail()
         self._place += 1
         self._skip(_SPACE)
-        with _Deeper(self):
+        with self._deeper():
             inner = self._binary()
         self._expect(")")
         return inner
@@ -374,7 +366,7 @@ class _Parser:
         operands = list(first)
         named: list[tuple[str, Argument | str]] = []
         self._skip(_SPACE)
-        with _Deeper(self):
+        with self._deeper():
             while not self._text.startswith(")", self._place):
                 if operands[len(first) :] or named:
                     self._expect(",")
@@ -418,6 +410,15 @@ class _Parser:
             raise UsageError(f"an expression has at most {MOST_OPS} ops: this one is too long.")
         return Expression(op, symbol, operands, is_augmented, is_method, named)
 
+    @contextlib.contextmanager
+    def _deeper(self) -> Iterator[None]:
+        """One more bracket, sign or power within another."""
+        self._depth += 1
+        if self._depth > MOST_OPS:
+            raise UsageError(f"an expression is nested no deeper than {MOST_OPS} times.")
+        yield
+        self._depth -= 1
+
     def _skip(self, pattern: re.Pattern[str]) -> bool:
         match = pattern.match(self._text, self._place)
         self._place = match.end() if match else self._place
@@ -429,10 +430,6 @@ class _Parser:
             raise self._unclear()
         self._place += 1
 
-    def _is_at_end(self) -> bool:
-        self._skip(_SPACE)
-        return self._place == len(self._text)
-
     def _fail(self) -> Argument:
         raise self._unclear()
 
@@ -443,21 +440,6 @@ class _Parser:
             f"cannot read {self._text.strip()[:80]!r} as an expression.{where} "
             'Write a call, "add(int32[3], 5.5)", or operators, "int32[3] + 5.5".'
         )
-
-
-class _Deeper:
-    """One more bracket, sign or power within another."""
-
-    def __init__(self, parser: _Parser) -> None:
-        self._parser = parser
-
-    def __enter__(self) -> None:
-        self._parser._depth += 1
-        if self._parser._depth > MOST_OPS:
-            raise UsageError(f"an expression is nested no deeper than {MOST_OPS} times.")
-
-    def __exit__(self, *error: object) -> None:
-        self._parser._depth -= 1
 
 
 # Recorded cells: how they write forms and answers.

@@ -130,11 +130,6 @@ _OF_NUMPY = frozenset(
 )
 
 
-def is_prefix(text: str) -> bool:
-    """Whether a framework's names are written with this prefix."""
-    return text in SPELLINGS
-
-
 def word_readings(word: str) -> dict[str, list[str]]:
     """The dtypes that a word without a prefix may mean, and who reads it so.
 
