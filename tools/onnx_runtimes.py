@@ -19,8 +19,7 @@ import onnx
 import onnxruntime
 from onnx.reference import ReferenceEvaluator
 
-from castwise.arrays.backend import backend_named
-from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.backends import DEFAULT_BACKEND, backend_named
 from castwise.graph.onnx import onnxruntime as known
 from castwise.graph.onnx.runtimes import (
     MAIN_INPUT,

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from castwise import __version__
-from castwise.arrays.backend import backend_names
-from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.backends import DEFAULT_BACKEND, backend_names
 from castwise.arrays.fusing import COSTS, PACKAGES, VARIABLE, is_installed
 from castwise.catalog.dialects import dialect_named, dialects, nearest_named
 from castwise.errors import CastwiseError, UsageError

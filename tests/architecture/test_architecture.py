@@ -22,6 +22,8 @@ FRAMEWORKS = [
     "torch", "numpy", "jax", "tensorflow", "paddle", "oneflow", "megengine", "keras", "mlx",
     "tinygrad", "mindspore", "dask", "cupy",
 ]  # fmt: skip
+# The files of arrays/ that register tensors with a library, which they import.
+REGISTERING = ("torch_compiled", "jax_pytrees", "dask_collections")
 
 
 def place(file: Path) -> str:
@@ -76,7 +78,8 @@ def test_no_module_loads_a_framework_when_it_is_imported() -> None:
     frameworks = [name for name in HEAVY if name not in ("click", "rich")]
     code = (
         "import importlib, pkgutil, sys, castwise\n"
-        "heavy = ('.backends.', '.kernels.llvm', '.kernels.processor', '.kernels.triton')\n"
+        "heavy = ('.backends.', '.kernels.llvm', '.kernels.processor', '.kernels.triton',"
+        f" *{REGISTERING})\n"
         "for found in pkgutil.walk_packages(castwise.__path__, 'castwise.'):\n"
         "    is_heavy = found.name.endswith('__main__') or any(p in found.name for p in heavy)\n"
         "    if not is_heavy:\n"
@@ -128,6 +131,8 @@ def may_name_frameworks(file: Path) -> bool:
     return (
         name.startswith("frameworks/")
         or name in ("vocab/live.py", "vocab/spellings.py")
+        or name
+        in ("arrays/torch_compiled.py", "arrays/jax_pytrees.py", "arrays/dask_collections.py")
         or name.startswith("conformance/recorders/")
         or name.startswith(("auditing/hooks/", "auditing/patches/", "arrays/backends/"))
     )

@@ -22,10 +22,6 @@ else:
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
-# Modules that still discover files that import them. To be emptied.
-STILL = {
-    "castwise.arrays.backend",
-}
 NAMESPACE = "__array_namespace__"  # the standard wants it to return a module built on Tensor
 
 
@@ -106,7 +102,7 @@ def import_graph(source: Path, package: str) -> Imports:
     imports = {m: set(graph.find_modules_directly_imported_by(m)) for m in graph.modules}
     imports[package] = set()  # the top stands above all its rooms, and loads what it is asked for
     for module, function, text in text_imports(source, package):
-        if text is None or module == package or function == NAMESPACE or module in STILL:
+        if text is None or module == package or function == NAMESPACE:
             continue
         is_folder = text.endswith(".")
         named = {m for m in graph.modules if m == text or (is_folder and m.startswith(text))}
@@ -183,7 +179,7 @@ def test_no_import_by_text_goes_to_a_higher_room() -> None:
     """The top stands above all rooms."""
     levels = room_levels()
     texts = [found for found in text_imports(SOURCE, "castwise") if found.module != "castwise"]
-    texts = [t for t in texts if t.function != NAMESPACE and t.module not in STILL]
+    texts = [t for t in texts if t.function != NAMESPACE]
     assert [found for found in texts if rooms_above(found, levels)] == []
     planted = TextImport("castwise.engine.decision", "cast_inputs", "castwise.arrays.calls")
     assert rooms_above(planted, levels)

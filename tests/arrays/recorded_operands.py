@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import castwise as cw
-from castwise.arrays.backend import backend_named
+from castwise.arrays.backends import backend_named
 from castwise.arrays.tensor import Tensor
 from castwise.conformance.questions import read_operand
 from castwise.vocab.dtypes import dtype

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.arrays.backend import backend_named
+from castwise.arrays.backends import backend_named
 
 NUMPY = backend_named("numpy")
 DTYPES = ("bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16", "bfloat16",

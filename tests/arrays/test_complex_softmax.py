@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.arrays.backend import backend_named
+from castwise.arrays.backends import backend_named
 
 X = np.asarray([1 + 1j, 2, 3j, -1], "complex64")
 

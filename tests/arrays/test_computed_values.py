@@ -32,7 +32,7 @@ import cells
 from castwise.arrays import apply as applying
 from castwise.arrays import fusing
 from castwise.arrays.apply import prepare
-from castwise.arrays.backend import backend_named
+from castwise.arrays.backends import backend_named
 from castwise.arrays.tensor import apply
 from castwise.catalog.dialects import dialect_named
 from castwise.conformance.recorder import Cell

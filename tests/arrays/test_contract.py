@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.arrays.backend import Backend, array_backend, backend_named, backend_names
+from castwise.arrays.backend import Backend
+from castwise.arrays.backends import array_backend, backend_named, backend_names
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.ops import OPS, Op
 from loops import each

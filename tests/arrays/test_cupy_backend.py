@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.arrays.backend import backend_named
+from castwise.arrays.backends import backend_named
 
 try:
     backend_named("cupy")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.arrays.backend import backend_named
+from castwise.arrays.backends import backend_named
 from castwise.vocab.ops import OPS, Op
 from processes import finished
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import castwise as cw
-from castwise.arrays.backend import backend_named, backend_names
+from castwise.arrays.backends import backend_named, backend_names
 from castwise.arrays.operators import RecordsGradients
 
 torch = pytest.importorskip("torch")

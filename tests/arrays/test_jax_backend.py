@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.arrays.backend import backend_named
+from castwise.arrays.backends import backend_named
 from castwise.arrays.functions import function_for
 from castwise.vocab.dtypes import dtypes_named
 from castwise.vocab.ops import OPS

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.arrays.backend import backend_named, backend_names
+from castwise.arrays.backends import backend_named, backend_names
 
 X = np.asarray([[1, 2, 3], [4, 5, 6]])
 MASK = np.asarray([[True, False, True], [False, True, True]])

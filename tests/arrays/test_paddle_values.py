@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.arrays.backend import backend_named, backend_names
+from castwise.arrays.backends import backend_named, backend_names
 
 BACKENDS = ["numpy", "torch", "dask"]
 

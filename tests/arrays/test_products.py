@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.arrays.backend import backend_named, backend_names
+from castwise.arrays.backends import backend_named, backend_names
 from castwise.vocab.dtypes import dtype as dtype_named
 
 Shape = tuple[int, ...]

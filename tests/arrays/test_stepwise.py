@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.arrays.backend import backend_named, backend_names
+from castwise.arrays.backends import backend_named, backend_names
 
 DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "int32", "complex64")
 SHAPES = [((4,), (4,)), ((4,), ()), ((), (4,)), ((), ())]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.arrays.backend import backend_named
+from castwise.arrays.backends import backend_named
 from castwise.vocab.dtypes import DTYPES
 
 torch = pytest.importorskip("torch")

@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from castwise.arrays.backend import backend_named
+from castwise.arrays.backends import backend_named
 from castwise.graph.program import Program
 from castwise.graph.run import run_program
 from castwise.vocab.dtypes import DType, dtype

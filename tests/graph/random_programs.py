@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import castwise as cw
-from castwise.arrays.backend import backend_named
+from castwise.arrays.backends import backend_named
 
 DIALECTS = (
     "torch", "numpy", "jax:x64", "jax", "paddle", "tensorflow:np-all", "mlx", "oneflow", "keras",

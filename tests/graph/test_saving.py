@@ -21,7 +21,7 @@ from random_programs import DIALECTS, INPUTS, PROGRAMS, Step, assert_same, made,
 import castwise as cw
 import castwise.array_api as xp
 import cells
-from castwise.arrays.backend import backend_named
+from castwise.arrays.backends import backend_named
 from castwise.graph.onnx.indexing import LAYOUTS as IN_ONNX
 from castwise.graph.recording import LAYOUT_OPS
 from castwise.graph.saving import VERSION

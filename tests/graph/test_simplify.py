@@ -11,7 +11,7 @@ import pytest
 import castwise as cw
 import castwise.array_api as xp
 import cells
-from castwise.arrays.backend import backend_named
+from castwise.arrays.backends import backend_named
 from castwise.graph import passes
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from castwise.array_api.calls import Number
 from castwise.arrays import fast_path
-from castwise.arrays.backend import Backend, array_backend, backend_named
-from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.backend import Backend
+from castwise.arrays.backends import DEFAULT_BACKEND, array_backend, backend_named
 from castwise.arrays.calls import common_dialect
 from castwise.arrays.data import default_dtype
 from castwise.arrays.elements import backend_result, check_tensor, result_dtype

@@ -1,26 +1,17 @@
-"""What a backend is, and which one an array belongs to.
+"""What a backend is, and what all backends share.
 
 castwise casts every operand before the backend computes, so a backend's own promotion never shows.
 """
 
 from __future__ import annotations
 
-import functools
-import importlib
-import pkgutil
-import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
-from weakref import WeakKeyDictionary
 
-from castwise.errors import UsageError, did_you_mean
+from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Scalar
-
-_BACKENDS = "castwise.arrays.backends"
-_FOLDER = Path(__file__).with_name("backends")
 
 
 class Backend(Protocol):
@@ -123,59 +114,6 @@ def known_number(operand: Any, backend: Backend) -> float | None:
     return None if known is None else float(known)  # type: ignore[arg-type]
 
 
-@functools.cache
-def backend_named(name: str) -> Backend:
-    """The backend of a name such as "numpy".
-
-    Raises UsageError for an unknown name or a library that is not installed.
-    """
-    known = backend_names()
-    if name not in known:
-        raise UsageError(f"unknown backend {str(name)[:40]!r}.{did_you_mean(str(name), known)}")
-    try:
-        module = importlib.import_module(f"{_BACKENDS}.{name}")
-        found: Backend = module.backend()
-    except ImportError as error:
-        raise UsageError(
-            f"the backend {name} needs {error.name}: pip install castwise[{name}]."
-        ) from None
-    return found
-
-
-@functools.cache
-def backend_names() -> tuple[str, ...]:
-    """The names of all backends, installed or not."""
-    files = [file.name for file in pkgutil.iter_modules([str(_FOLDER)])]
-    return tuple(name for name in files if "_" not in name)  # numpy_reductions is a part of numpy
-
-
-def introduce_tensors() -> None:
-    """Registers tensors with the libraries that need it and are already loaded."""
-    for file in pkgutil.iter_modules([str(_FOLDER)]):
-        library, _, part = file.name.partition("_")
-        if part == "compiled" and library in sys.modules:
-            importlib.import_module(f"{_BACKENDS}.{file.name}").introduce()
-
-
-def array_backend(thing: Any) -> Backend | None:
-    """The backend that an array belongs to, or None."""
-    name = _name_by_type(type(thing))
-    backend = backend_named(name) if name else None
-    return backend if backend and backend.owns(thing) else None
-
-
-def _name_by_type(kind: type) -> str | None:
-    """The backend a type may belong to, found without importing any library."""
-    if kind not in _names:
-        roots = {base.__module__.partition(".")[0] for base in kind.__mro__}
-        found = (name for name in backend_names() if roots & {name, f"{name}lib"})
-        _names[kind] = next(found, None)
-    return _names[kind]
-
-
-_names: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
-
-
 def two_backends(one: str, other: str) -> UsageError:
     """The error for mixing arrays of two libraries."""
     return UsageError(
@@ -189,17 +127,22 @@ def lacking(dtype: DType, backend: Backend, hint: str = "") -> UsageError:
 
     `hint` is other advice, if there is any.
     """
-    others = [name for name in backend_names() if dtype in _dtypes_of(name)]
+    installed = [other for find in _finders for other in find()]
+    others = [other.name for other in installed if dtype in other.dtypes]
     have = f"of those installed {', '.join(others)} do" if others else "no installed one does"
     message = f"the backend {backend.name} has no {dtype} arrays; {have}."
     return UsageError(f"{message} {hint}" if hint else message)
 
 
-def _dtypes_of(name: str) -> Collection[DType]:
-    try:
-        return backend_named(name).dtypes
-    except UsageError:  # not installed: its dtypes are unknown
-        return ()
+Finder = Callable[[], Iterable[Backend]]
+_finders: list[Finder] = []
+
+
+def finds_installed(find: Finder) -> Finder:
+    """Marks the function that finds the installed backends. It stands above them all, and their
+    error for a missing dtype asks it."""
+    _finders.append(find)
+    return find
 
 
 # Regions: stretches of a program that a backend runs at once, instead of node by node.

@@ -8,14 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from castwise.arrays.backend import (
-    Backend,
-    TakesConstants,
-    array_backend,
-    backend_named,
-    two_backends,
-)
-from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.backend import Backend, TakesConstants, two_backends
+from castwise.arrays.backends import DEFAULT_BACKEND, array_backend, backend_named
 from castwise.arrays.casting import cast_under
 from castwise.arrays.data import array_and_kind
 from castwise.arrays.functions import LIKE

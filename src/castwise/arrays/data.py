@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from castwise.arrays.backend import Backend, array_backend, backend_named
-from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.backend import Backend
+from castwise.arrays.backends import DEFAULT_BACKEND, array_backend, backend_named
 from castwise.arrays.kinds import Kind, TensorData, interned, truncated_dtype
 from castwise.catalog.dialects import DEFAULT, to_dialect
 from castwise.engine.ask import array_dialect

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from castwise.arrays import fast_path
 from castwise.arrays.apply import apply_op
-from castwise.arrays.backend import Backend, TakesConstants, backend_named, two_backends
-from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.backend import Backend, TakesConstants, two_backends
+from castwise.arrays.backends import DEFAULT_BACKEND, backend_named
 from castwise.arrays.calls import common_dialect, described
 from castwise.arrays.casting import cast_under, own_values
 from castwise.arrays.data import array_and_kind, held_array

@@ -18,8 +18,8 @@ from castwise.arrays.apply import (
     update,
 )
 from castwise.arrays.apply import augmented as apply_augmented
-from castwise.arrays.backend import Backend, backend_named, backend_names
-from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.backend import Backend
+from castwise.arrays.backends import DEFAULT_BACKEND, installed_backends
 from castwise.arrays.kinds import TensorData
 from castwise.catalog.dialects import DEFAULT, dialect_named
 from castwise.engine.ask import find_op
@@ -628,16 +628,9 @@ def recording(backend: Backend) -> RecordsGradients:
     """
     if isinstance(backend, RecordsGradients):
         return backend
-    ways = [f"convert the tensor, cw.asarray(x, backend={name!r})"
-            for name in backend_names() if _records(name)]  # fmt: skip
+    ways = [f"convert the tensor, cw.asarray(x, backend={other.name!r})"
+            for other in installed_backends() if isinstance(other, RecordsGradients)]  # fmt: skip
     if isinstance(backend, DifferentiatesFunctions):
         ways.insert(0, f"use {backend.differentiates_with} on a function of tensors")
     way_out = " or ".join(ways) or "no installed one does"
     raise UsageError(f"the backend {backend.name} records no gradients: {way_out}.")
-
-
-def _records(name: str) -> bool:
-    try:
-        return isinstance(backend_named(name), RecordsGradients)
-    except UsageError:  # not installed
-        return False

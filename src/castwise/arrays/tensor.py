@@ -18,7 +18,8 @@ from castwise.arrays.apply import (
     fills,
     would_change,
 )
-from castwise.arrays.backend import TakesConstants, backend_named
+from castwise.arrays.backend import TakesConstants
+from castwise.arrays.backends import backend_named
 from castwise.arrays.calls import NoOperandError, common_backend, common_dialect, described, raw
 from castwise.arrays.casting import cast_under
 from castwise.arrays.data import array_and_kind

@@ -229,8 +229,7 @@ def parse_budget(amount: str) -> Budget:
 
 def installed_backends() -> tuple[str, ...]:
     """The backends whose libraries are installed here."""
-    from castwise.arrays.backend import backend_named
-    from castwise.arrays.backends import EAGER
+    from castwise.arrays.backends import EAGER, backend_named
 
     found = []
     for name in EAGER:

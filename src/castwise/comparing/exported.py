@@ -13,8 +13,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from castwise.arrays.backend import Backend, array_backend, backend_named, backend_names
-from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.backend import Backend
+from castwise.arrays.backends import DEFAULT_BACKEND, array_backend, backend_named, backend_names
 from castwise.conformance.onnx_models import model_session, require_packages, run_session
 from castwise.conformance.values import ulps_apart
 from castwise.errors import UsageError, did_you_mean

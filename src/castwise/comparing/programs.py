@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from castwise.arrays.backend import backend_named
+from castwise.arrays.backends import backend_named
 from castwise.arrays.tensor import Tensor
 from castwise.comparing.verify import recorder_for
 from castwise.conformance.differences import FoundDifference, listed_at

@@ -15,8 +15,8 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
-from castwise.arrays.backend import Backend, backend_named
-from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.backend import Backend
+from castwise.arrays.backends import DEFAULT_BACKEND, backend_named
 from castwise.arrays.fast_path import watched_by
 from castwise.arrays.functions import LIKE
 from castwise.arrays.kinds import Kind, interned

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any, Generic
 
 import castwise
-from castwise.arrays.backend import backend_named
-from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.backends import DEFAULT_BACKEND, backend_named
 from castwise.arrays.functions import LIKE
 from castwise.arrays.kinds import Kind, interned
 from castwise.arrays.tensor import Tensor, Variable, stand_in

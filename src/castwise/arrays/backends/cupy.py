@@ -13,8 +13,8 @@ import array_api_compat.cupy as standard
 import cupy
 import numpy as np
 
-from castwise.arrays.backend import Backend, backend_named, lacking
-from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.backend import Backend, lacking
+from castwise.arrays.backends.numpy import NUMPY
 from castwise.arrays.functions import Function, standard_name
 from castwise.arrays.steps import Steps
 from castwise.catalog.dialects import dialect_named
@@ -50,9 +50,8 @@ class CuPy:
     )
 
     def __init__(self) -> None:
-        host = backend_named(DEFAULT_BACKEND)
-        held = [d for d in DTYPES if d in host.dtypes and _is_held(host.native(d))]
-        self._native = {d: host.native(d) for d in held}
+        held = [d for d in DTYPES if d in NUMPY.dtypes and _is_held(NUMPY.native(d))]
+        self._native = {d: NUMPY.native(d) for d in held}
         self.dtypes = frozenset(held)
 
     def owns(self, thing: Any) -> bool:
@@ -91,11 +90,10 @@ class CuPy:
 
     def _on_host(self, data: Any, dtype: DType | None) -> Any:
         """Numbers, lists or a NumPy array as a NumPy array, in a dtype that CuPy has."""
-        host = backend_named(DEFAULT_BACKEND)
-        array = data if host.owns(data) else host.make(data, dtype, copy=None, device=None)
-        if dtype is not None and host.dtype_of(array) not in self.dtypes:
-            array = host.cast(array, dtype)
-        self.native(host.dtype_of(array))
+        array = data if NUMPY.owns(data) else NUMPY.make(data, dtype, copy=None, device=None)
+        if dtype is not None and NUMPY.dtype_of(array) not in self.dtypes:
+            array = NUMPY.cast(array, dtype)
+        self.native(NUMPY.dtype_of(array))
         return array
 
     def cast(self, array: Any, dtype: DType) -> Any:
@@ -108,7 +106,7 @@ class CuPy:
     def number(self, value: Scalar, dtype: DType) -> Any:
         """A NumPy scalar, which a kernel takes without a separate transfer."""
         self.native(dtype)
-        return backend_named(DEFAULT_BACKEND).number(value, dtype)
+        return NUMPY.number(value, dtype)
 
     def function(self, op: str, dtype: DType) -> Function | None:
         """CuPy's function or a kernel; None if it lacks the dtype or rounds more than once."""
@@ -140,7 +138,7 @@ class CuPy:
 
     def place(self, array: Any) -> Place | None:
         """How the elements lie in memory; None for another device, or another stream than the one
-        that all libraries share. A number is still on the host."""
+        that all libraries share. A number is still on the NUMPY."""
         if type(array) is np.ndarray and not array.shape:
             return Place((), ())
         is_here = type(array) is cupy.ndarray and array.device == cupy.cuda.Device()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import array_api_compat.dask.array as standard
 import dask.array as da
 import numpy as np
-from dask.array.optimization import optimize
-from dask.base import normalize_token
 
-from castwise.arrays.backend import Backend, Region, backend_named, lacking
+from castwise.arrays.backend import Backend, Region, lacking
 from castwise.arrays.backends import dask_chunks, dask_reductions
 from castwise.arrays.backends.dask_chunks import (
     JOINING,
@@ -27,17 +25,14 @@ from castwise.arrays.backends.dask_chunks import (
     joined,
     median,
     named_array,
-    numpy_backend,
     op_function,
     sendable,
     softmax,
 )
+from castwise.arrays.backends.numpy import NUMPY
 from castwise.arrays.functions import LIKE
-from castwise.arrays.kinds import Kind, interned
 from castwise.arrays.steps import Steps
-from castwise.arrays.tensor import Tensor
 from castwise.errors import UsageError
-from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
@@ -45,8 +40,7 @@ from castwise.vocab.ops import LAYERS, known_op
 
 
 def backend() -> Backend:
-    """The backend; this also registers tensors with Dask."""
-    register()
+    """The Dask backend."""
     return Dask()
 
 
@@ -62,8 +56,7 @@ class RegionOfChunks:
     region: Region
 
     def __call__(self, *chunks: Any) -> Any:
-        numpy = numpy_backend()
-        found = self.region.compute(numpy, [as_chunk(chunk) for chunk in chunks])
+        found = self.region.compute(NUMPY, [as_chunk(chunk) for chunk in chunks])
         return found[0] if len(found) == 1 else tuple(found)
 
     def __dask_tokenize__(self) -> Any:
@@ -153,7 +146,7 @@ class Dask:
     @property
     def dtypes(self) -> Collection[DType]:
         """NumPy's dtypes, because NumPy computes the chunks."""
-        return _numpy().dtypes
+        return NUMPY.dtypes
 
     def owns(self, thing: Any) -> bool:
         """Whether something is a Dask array."""
@@ -171,7 +164,7 @@ class Dask:
         """The NumPy dtype of the chunks."""
         if dtype not in self.dtypes:
             raise lacking(dtype, self)
-        return _numpy().native(dtype)
+        return NUMPY.native(dtype)
 
     def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
         """An array of numbers, nested lists or an array; in one chunk unless it is large.
@@ -190,7 +183,7 @@ class Dask:
             return self.cast(data, wanted)  # chunks are never written to, so no copy is needed
         if copy is False:
             raise ValueError("a Dask array can only be made from other data by a copy.")
-        return named_array(_numpy().make(data, dtype, copy=True, device=device))
+        return named_array(NUMPY.make(data, dtype, copy=True, device=device))
 
     def cast(self, array: Any, dtype: DType) -> Any:
         """The array in another dtype."""
@@ -200,7 +193,7 @@ class Dask:
     def number(self, value: Scalar, dtype: DType) -> Any:
         """A NumPy scalar; integers out of range wrap."""
         self.native(dtype)
-        return _numpy().number(value, dtype)
+        return NUMPY.number(value, dtype)
 
     def whole(self, steps: Steps) -> Callable[..., Any] | None:
         """One task per chunk: the casts, the op, the result's cast."""
@@ -248,11 +241,6 @@ def _cholesky(array: Any, *, upper: bool = False) -> Any:
 
 
 @functools.cache
-def _numpy() -> Backend:
-    return backend_named("numpy")
-
-
-@functools.cache
 def _dtype_of(native: Any) -> DType:
     return to_dtype(native)
 
@@ -264,83 +252,3 @@ def _natural_result(rule: str, compute: DType) -> DType:
     if rule in ("same", "first"):
         return compute
     return _INDEX if rule == "index" else dtype(rule)
-
-
-# Makes tensors of Dask arrays Dask collections, for `dask.compute(t)`, `dask.persist(t)` and the
-# arguments of `dask.delayed`. Tensors of other libraries are not collections.
-
-
-class _Like(NamedTuple):
-    """What a computed or persisted tensor keeps of the original; it is sent between processes."""
-
-    dtype: DType
-    is_weak: bool
-    dialect: Dialect | None
-    home: str
-
-    def holding(self, array: Any, backend: str) -> Tensor:
-        """A tensor like the original, with another array."""
-        return Tensor._of(array, interned(Kind(
-            backend_named(backend), self.dtype, not array.shape, self.is_weak, self.dialect,
-            self.home,
-        )))  # fmt: skip
-
-
-def register() -> None:
-    """Registers tensors with Dask, through the methods of its protocol."""
-    for name, method in {
-        "__dask_graph__": _graph,
-        "__dask_keys__": _keys,
-        "__dask_layers__": _layers,
-        "__dask_tokenize__": _token,
-        "__dask_postcompute__": _postcompute,
-        "__dask_postpersist__": _postpersist,
-        "__dask_optimize__": staticmethod(optimize),
-        "__dask_scheduler__": staticmethod(da.Array.__dask_scheduler__),
-    }.items():
-        setattr(Tensor, name, method)
-
-
-def _graph(tensor: Tensor) -> Mapping[Hashable, Any] | None:
-    """The tasks; None for a tensor that is not a collection."""
-    is_lazy = isinstance(tensor._array, da.Array)
-    return sendable(tensor._array).__dask_graph__() if is_lazy else None
-
-
-def _keys(tensor: Tensor) -> list[Any]:
-    return sendable(tensor._array).__dask_keys__()  # type: ignore[no-any-return]
-
-
-def _layers(tensor: Tensor) -> tuple[str, ...]:
-    return sendable(tensor._array).__dask_layers__()  # type: ignore[no-any-return]
-
-
-def _token(tensor: Tensor) -> Any:
-    """The token of a tensor of any library: everything that its results depend on."""
-    like = _like(tensor)
-    return type(tensor).__name__, like.dtype.name, normalize_token((tensor._array, like[1:]))
-
-
-def _postcompute(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
-    finish, given = sendable(tensor._array).__dask_postcompute__()
-    return _computed, (finish, given, _like(tensor))
-
-
-def _computed(results: Any, finish: Callable[..., Any], given: Any, like: _Like) -> Tensor:
-    return like.holding(np.asarray(finish(results, *given)), "numpy")
-
-
-def _postpersist(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
-    rebuild, given = sendable(tensor._array).__dask_postpersist__()
-    return _persisted, (rebuild, given, _like(tensor))
-
-
-def _persisted(
-    graph: Any, rebuild: Callable[..., Any], given: Any, like: _Like, **options: Any
-) -> Tensor:
-    return like.holding(rebuild(graph, *given, **options), "dask")
-
-
-def _like(tensor: Tensor) -> _Like:
-    kind = tensor._kind
-    return _Like(kind.dtype, kind.is_weak, kind.dialect, kind.home)

@@ -14,7 +14,7 @@ import dask.array as da
 import numpy as np
 from dask.base import tokenize
 
-from castwise.arrays.backend import Backend, backend_named
+from castwise.arrays.backends.numpy import NUMPY
 from castwise.arrays.steps import Steps
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
@@ -94,12 +94,6 @@ Indices = tuple[int, ...]
 JOINING = ("concat", "stack")
 
 
-@functools.cache
-def numpy_backend() -> Backend:
-    """The backend that computes chunks, here or on a worker."""
-    return backend_named("numpy")
-
-
 @dataclass(frozen=True)
 class Kernel:
     """All the steps of an op on one chunk of each operand."""
@@ -108,19 +102,19 @@ class Kernel:
     options: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, *chunks: Any) -> Any:
-        steps, numpy = self.steps, numpy_backend()
+        steps = self.steps
         given = [as_chunk(chunk) for chunk in chunks]
-        entered = steps.enter(given, numpy)
-        function = steps.function(numpy)
+        entered = steps.enter(given, NUMPY)
+        function = steps.function(NUMPY)
         target = self._reusable(given, entered) if isinstance(function, np.ufunc) else None
         options = self.options if target is None else {**self.options, "out": target}
-        return steps.as_result(steps.quieted(function, numpy)(*entered, **options), numpy)
+        return steps.as_result(steps.quieted(function, NUMPY)(*entered, **options), NUMPY)
 
     def _reusable(self, given: list[Any], entered: list[Any]) -> Any:
         """A cast operand that the result may overwrite, which halves the memory and is faster."""
         if self.steps.compute is not self.steps.result:
             return None
-        native = numpy_backend().native(self.steps.result)
+        native = NUMPY.native(self.steps.result)
         shape = np.broadcast_shapes(*[np.shape(array) for array in entered])
         for before, array in zip(given, entered, strict=True):
             is_new = array is not before and isinstance(array, np.ndarray) and array.flags.owndata
@@ -139,7 +133,7 @@ class CastChunk:
     dtype: DType
 
     def __call__(self, chunk: Any) -> Any:
-        return numpy_backend().cast(as_chunk(chunk), self.dtype)
+        return NUMPY.cast(as_chunk(chunk), self.dtype)
 
     def __dask_tokenize__(self) -> Any:
         return "cast", self.dtype.name
@@ -158,7 +152,7 @@ def as_chunk(chunk: Any) -> Any:
 
 def empty(dtype: DType, ndim: int) -> Any:
     """The empty array by which Dask knows the type, dtype and number of dimensions."""
-    return np.zeros((0,) * ndim, numpy_backend().native(dtype))
+    return np.zeros((0,) * ndim, NUMPY.native(dtype))
 
 
 def named_array(array: Any) -> Any:
@@ -260,7 +254,7 @@ def joined(steps: Steps, *operands: Any, axis: int | None = 0) -> Any:
         for operand, entry in zip(operands, steps.entries, strict=True)
     ]
     found = join(arrays, axis=axis)
-    is_right = found.dtype == numpy_backend().native(steps.result)
+    is_right = found.dtype == NUMPY.native(steps.result)
     return found if is_right else cast_chunks(found, steps.result)
 
 

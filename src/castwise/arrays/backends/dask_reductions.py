@@ -21,8 +21,8 @@ from castwise.arrays.backends.dask_chunks import (
     elementwise,
     empty,
     in_one_chunk,
-    numpy_backend,
 )
+from castwise.arrays.backends.numpy import NUMPY
 from castwise.arrays.functions import function_for, spread
 from castwise.arrays.steps import Steps
 from castwise.arrays.values import check_vectors
@@ -44,7 +44,7 @@ def accumulator(compute: DType) -> DType:
 
 def function(op: str, compute: DType) -> Callable[..., Any]:
     """NumPy's function for an op."""
-    return function_for(numpy_backend(), op, compute)
+    return function_for(NUMPY, op, compute)
 
 
 class How(NamedTuple):
@@ -83,13 +83,12 @@ class Reduction:
             return self.how.merge(self, nested)
 
     def _state(self, *arrays: Any) -> State:
-        entered = self.steps.enter(arrays, numpy_backend())
+        entered = self.steps.enter(arrays, NUMPY)
         return self.how.first(self, *[self._widened(part) for part in entered])
 
     def _widened(self, chunk: Any) -> Any:
-        numpy = numpy_backend()
-        is_narrow = numpy.dtype_of(chunk) is self.steps.compute is not self.wide
-        return numpy.cast(chunk, self.wide) if is_narrow else chunk
+        is_narrow = NUMPY.dtype_of(chunk) is self.steps.compute is not self.wide
+        return NUMPY.cast(chunk, self.wide) if is_narrow else chunk
 
     def merged(self, nested: Any) -> State:
         """Merges several states, given as nested lists, one level per axis."""
@@ -99,8 +98,7 @@ class Reduction:
     def result(self, nested: Any, keepdims: bool) -> Any:
         """The result of several states."""
         found = np.asarray(self.how.last(self, self.merged(nested)))
-        numpy = numpy_backend()
-        found = numpy.cast(found, self.steps.result)
+        found = NUMPY.cast(found, self.steps.result)
         return found if keepdims else np.squeeze(found, self.axes)
 
     def __dask_tokenize__(self) -> Any:
@@ -160,7 +158,7 @@ def tree(
         combine=functools.partial(_combined, reduction),
         axis=axes,
         keepdims=keepdims,
-        dtype=numpy_backend().native(steps.result),
+        dtype=NUMPY.native(steps.result),
         concatenate=False,
         name=steps.op,
         meta=empty(steps.result, len(indices) - (0 if keepdims else len(axes))),
@@ -406,10 +404,10 @@ class _Running:
         return type(self).__name__, as_text(self.steps), self.axis
 
     def in_accumulator(self, chunk: Any) -> Any:
-        numpy, entry = numpy_backend(), self.steps.entries[0]
+        entry = self.steps.entries[0]
         array = as_chunk(chunk)
-        array = numpy.cast(array, entry.dtype) if entry else array
-        return numpy.cast(array, accumulator(self.steps.compute))
+        array = NUMPY.cast(array, entry.dtype) if entry else array
+        return NUMPY.cast(array, accumulator(self.steps.compute))
 
     @property
     def ufunc(self) -> Any:
@@ -441,7 +439,7 @@ class _WithBefore(_Running):
         with np.errstate(all="ignore"):
             so_far = self.ufunc.accumulate(array, axis=self.axis, dtype=array.dtype)
             found = self.ufunc(so_far, before)
-        return numpy_backend().cast(found, self.steps.result)
+        return NUMPY.cast(found, self.steps.result)
 
 
 def running(steps: Steps, x: Any, *, axis: int | None = None, include_initial: bool = False) -> Any:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextvars import ContextVar
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from castwise.arrays.backend import Backend, Region, array_backend, backend_named, lacking
-from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.backend import Backend, Region, lacking
+from castwise.arrays.backends.numpy import NUMPY
 from castwise.arrays.functions import Function, standard_name, vecdot
-from castwise.arrays.kinds import Kind, interned
-from castwise.arrays.tensor import Tensor, Variable
-from castwise.catalog.dialects import chosen_here
 from castwise.errors import UsageError
-from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
@@ -27,10 +23,8 @@ from castwise.vocab.ops import LAYERS
 
 
 def backend() -> Backend:
-    """The backend; this also registers tensors with JAX."""
-    found = JAX()
-    register(found)
-    return found
+    """The JAX backend."""
+    return JAX()
 
 
 # JAX's own function for an op on arrays of a dtype.
@@ -294,13 +288,12 @@ class JAX:
                 "a ShapeDtypeStruct has no elements: pass an array, or let jax.eval_shape "
                 "trace the function that makes the tensor."
             )
-        host = backend_named(DEFAULT_BACKEND)
         made = data
-        if not host.owns(data):
-            made = host.make(data, dtype, copy=None, device=None)
-        if dtype is not None and host.dtype_of(made) not in self.dtypes:
-            made = host.cast(made, dtype)
-        return jnp.asarray(made, dtype=self.native(host.dtype_of(made)))
+        if not NUMPY.owns(data):
+            made = NUMPY.make(data, dtype, copy=None, device=None)
+        if dtype is not None and NUMPY.dtype_of(made) not in self.dtypes:
+            made = NUMPY.cast(made, dtype)
+        return jnp.asarray(made, dtype=self.native(NUMPY.dtype_of(made)))
 
     def cast(self, array: Any, dtype: DType) -> Any:
         """The array in another dtype; floats out of an integer's range become its limits."""
@@ -318,7 +311,7 @@ class JAX:
     def number(self, value: Scalar, dtype: DType) -> Any:
         """A NumPy scalar, which is never weak; integers out of range wrap."""
         self.native(dtype)
-        return backend_named(DEFAULT_BACKEND).number(value, dtype)
+        return NUMPY.number(value, dtype)
 
     def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
         """JAX's function; None if it lacks the dtype or rounds more than once."""
@@ -380,57 +373,3 @@ def _has_x64() -> bool:
 @functools.cache
 def _dtype_of(native: Any) -> DType:
     return to_dtype(native)
-
-
-# Tensors as JAX pytrees: jit, grad, vmap, scan and others accept and return them.
-
-
-class _Carried(NamedTuple):
-    """Everything about a tensor except its array, compared whenever JAX compares two pytrees.
-
-    It contains the context's dialect, so that code compiled under one does not run under another.
-    """
-
-    dialect: Dialect | None
-    context: Dialect | None
-    home: str
-    is_weak: bool
-
-
-def register(backend: Backend) -> None:
-    """Registers tensors as pytrees."""
-    for cls in (Tensor, Variable):
-        jax.tree_util.register_pytree_with_keys(
-            cls, _flattened_with_keys, functools.partial(_unflattened, backend, cls), _flattened
-        )
-
-
-def _flattened(tensor: Tensor) -> tuple[tuple[Any], _Carried]:
-    kind = tensor._kind
-    context = None if kind.dialect else chosen_here()
-    return (tensor._array,), _Carried(kind.dialect, context, kind.home, kind.is_weak)
-
-
-def _flattened_with_keys(tensor: Tensor) -> tuple[tuple[tuple[Any, Any]], _Carried]:
-    (array,), carried = _flattened(tensor)
-    return ((jax.tree_util.GetAttrKey("array"), array),), carried
-
-
-def _unflattened(
-    backend: Backend, cls: type[Tensor], carried: _Carried, children: Iterable[Any]
-) -> Tensor:
-    """A tensor with whatever JAX puts into it, which need not be an array."""
-    (child,) = children
-    tensor = object.__new__(cls)
-    tensor._array = child
-    tensor._kind = _kind(child, array_backend(child) or backend, carried)
-    return tensor
-
-
-def _kind(child: Any, backend: Backend, carried: _Carried) -> Kind:
-    try:
-        dtype, is_zero_d = to_dtype(child.dtype), not child.shape
-    except (AttributeError, UsageError):  # a placeholder of JAX, which has no dtype
-        dtype, is_zero_d = cast(DType, None), False
-    kind = Kind(backend, dtype, is_zero_d, carried.is_weak, carried.dialect, carried.home)
-    return interned(kind)

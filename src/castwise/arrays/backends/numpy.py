@@ -30,12 +30,6 @@ from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
 from castwise.vocab.ops import LAYERS
 
-
-def backend() -> Backend:
-    """The NumPy backend."""
-    return NumPy()
-
-
 # Memory of large results, used again once nothing refers to it.
 #
 # A new array of several megabytes is new memory from the system, which clears each page when it is
@@ -749,3 +743,11 @@ def _functions() -> dict[str, Callable[..., Any]]:
         "linalg.det": functools.partial(_determined, standard.linalg.det),
         "linalg.slogdet": functools.partial(_determined, standard.linalg.slogdet),
     }  # fmt: skip
+
+
+NUMPY = NumPy()  # other backends make their arrays with it
+
+
+def backend() -> Backend:
+    """The NumPy backend."""
+    return NUMPY

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import array_api_compat.torch as standard
 import torch
 
-from castwise.arrays.backend import Backend, backend_named, lacking
-from castwise.arrays.backends.torch_compiled import introduce
+from castwise.arrays.backend import Backend, lacking
+from castwise.arrays.backends.numpy import NUMPY
 from castwise.arrays.backends.torch_functions import COMPUTED, function_in
 from castwise.arrays.steps import Steps, Writer
 from castwise.arrays.values import adapted
@@ -25,8 +25,7 @@ from castwise.vocab.operands import Scalar
 
 
 def backend() -> Backend:
-    """The backend; this also registers tensors with torch."""
-    introduce()
+    """The torch backend."""
     return Torch()
 
 
@@ -381,16 +380,15 @@ class Torch:
 
     def _from_numpy(self, data: Any, dtype: DType | None) -> Any:
         """A CPU tensor of what NumPy can hold, sharing its memory if possible."""
-        numpy = backend_named("numpy")
-        is_array = numpy.owns(data)
-        wanted = dtype if dtype in numpy.dtypes and not is_array else None
-        array = numpy.make(data, wanted, copy=None, device=None)
-        held = numpy.dtype_of(array)
+        is_array = NUMPY.owns(data)
+        wanted = dtype if dtype in NUMPY.dtypes and not is_array else None
+        array = NUMPY.make(data, wanted, copy=None, device=None)
+        held = NUMPY.dtype_of(array)
         if held not in self.dtypes:
             if dtype is None:
                 raise lacking(held, self)
             held = dtype
-            array = numpy.cast(array, held)
+            array = NUMPY.cast(array, held)
         if not array.flags.writeable or min(array.strides, default=0) < 0:
             array = array.copy()
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -568,15 +566,15 @@ class Torch:
         """The values, in the same memory if it is on the CPU and NumPy has the dtype."""
         if not self.is_concrete(array):
             raise UsageError("this tensor has a shape and a dtype, but no values to read.")
-        numpy, bits = backend_named("numpy"), self._as_bits.get(array.dtype)
+        bits = self._as_bits.get(array.dtype)
         if bits is None:
             return array.numpy(force=True)
         held = self._dtypes[array.dtype]
-        if held not in numpy.dtypes:
+        if held not in NUMPY.dtypes:
             return array.type(torch.complex64).numpy(
                 force=True
             )  # older versions of ml_dtypes lack complex32
-        return array.detach().resolve_conj().view(bits).numpy(force=True).view(numpy.native(held))
+        return array.detach().resolve_conj().view(bits).numpy(force=True).view(NUMPY.native(held))
 
     def requires_gradient(self, array: Any) -> bool:
         """Whether a gradient reaches an array."""

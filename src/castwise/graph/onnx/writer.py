@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from castwise.arrays.backend import backend_named
-from castwise.arrays.backends import DEFAULT_BACKEND
+from castwise.arrays.backends import DEFAULT_BACKEND, backend_named
 from castwise.graph import shapes
 from castwise.graph.onnx.runtimes import (
     LackingError,
