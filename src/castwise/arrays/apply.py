@@ -240,7 +240,7 @@ class TakesMasks(Protocol):
         """Whether its function for an op does."""
 
 
-def run_masked(prepared: Prepared, given: Sequence[Any], options: Mapping[str, Any]) -> Any:
+def _run_masked(prepared: Prepared, given: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """The raw result of a plan whose options have where= or initial=.
 
     Raises UsageError if the backend cannot support them.
@@ -395,7 +395,7 @@ def apply_operator(name: str, first: Any, second: Any) -> Any:
             return NotImplemented
         first, second = without_lists(name, (first, second), "operator")
         question = asked(name, (first, second), "operator")
-    prepared = prepare_for(question, name, (first, second))
+    prepared = _prepare_for(question, name, (first, second))
     array = run(prepared, (first, second), {})
     if isinstance(first, TensorData) and isinstance(second, TensorData):
         _remember_pair((name, context(), first._kind, second._kind), prepared)
@@ -419,10 +419,10 @@ def prepare(
     name: str, operands: tuple[Any, ...], form: str, *, home: str = DEFAULT, **given: Any
 ) -> Prepared:
     """How an op is computed on operands like these; `given` are the other parts of the question."""
-    return prepare_for(asked(name, operands, form, home=home, **given), name, operands, home)
+    return _prepare_for(asked(name, operands, form, home=home, **given), name, operands, home)
 
 
-def prepare_for(
+def _prepare_for(
     question: Question, name: str, operands: tuple[Any, ...], home: str = DEFAULT
 ) -> Prepared:
     """How the op of a question is computed on its operands."""
@@ -472,7 +472,7 @@ def run(
     elif MASKING.isdisjoint(options):
         array = prepared.plain(*given, **options)
     else:
-        array = run_masked(prepared, given, options)
+        array = _run_masked(prepared, given, options)
     for watcher in watchers():
         watcher.note(prepared.decision, given, array)
     return array
@@ -531,7 +531,7 @@ def augment(name: str, target: TensorData, other: Any) -> Any:
         return target._of(*computed(name, operands, "augmented", DEFAULT, {}))
     if fast_path.running:
         fast_path.writing(target, other)
-    return _stored(prepare_for(question, name, operands), target, operands, {})
+    return _stored(_prepare_for(question, name, operands), target, operands, {})
 
 
 def _stored(

@@ -4,7 +4,7 @@ dialect; and the question that they ask the engine."""
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -242,14 +242,12 @@ def common_backend(operands: Sequence[Any], seen: Sequence[Operand]) -> Backend:
         backend = operand._kind.backend if is_tensor else _foreign(operand, description)
         if backend:
             found[backend.name] = backend
-    taking = _taking_constants(found.values()) if len(found) > 1 else None
-    if len(found) > 1 and taking is None:
-        raise two_backends(*list(found)[:2])
+    taking = None
+    if len(found) > 1:
+        taking = next((b for b in found.values() if isinstance(b, TakesConstants)), None)
+        if taking is None:
+            raise two_backends(*list(found)[:2])
     return taking or next(iter(found.values()), None) or backend_named(DEFAULT_BACKEND)
-
-
-def _taking_constants(found: Iterable[Backend]) -> Backend | None:
-    return next((backend for backend in found if isinstance(backend, TakesConstants)), None)
 
 
 def _foreign(operand: Any, seen: Operand) -> Backend | None:
@@ -292,7 +290,7 @@ def has_lists(operands: Sequence[Any]) -> bool:
     return any([type(operand) in (list, tuple) for operand in operands])
 
 
-def made_tensors(question: Question, operands: Sequence[Any], home: str) -> tuple[Any, ...]:
+def _made_tensors(question: Question, operands: Sequence[Any], home: str) -> tuple[Any, ...]:
     """The operands of a question, with tensors instead of lists."""
     pairs = zip(operands, question.operands, strict=True)
     others = [(o, seen) for o, seen in pairs if type(o) not in (list, tuple)]
@@ -377,7 +375,7 @@ def without_lists(
         return operands
     question = asked(name, operands, form, home=home, inplace=inplace)
     decided(name, question)
-    return made_tensors(question, operands, home)
+    return _made_tensors(question, operands, home)
 
 
 def _is_empty(operand: Any) -> bool:
@@ -430,12 +428,12 @@ def arranged(
         given = without_lists(name, given, form, home, inplace=inplace)
     if others.get("alpha") is not None:
         others["alpha"] = to_number(others["alpha"])
-    left = {key: raw_option(others[key]) for key in _COMPUTED_WITH if others.get(key) is not None}
+    left = {key: _raw_option(others[key]) for key in _COMPUTED_WITH if others.get(key) is not None}
     named = named_arguments(row, others)
     return CallArguments(given, {**others, **left} if named is not NOTHING else others, named)
 
 
-def raw_option(option: Any) -> Any:
+def _raw_option(option: Any) -> Any:
     """An option in the form that the backend takes."""
     return option._array if isinstance(option, TensorData) else option
 

@@ -40,7 +40,7 @@ def array_and_kind(
         is_held = of_data or array_backend(data._array)
         data = data._array if is_held else data.numpy()
     elif dialect is None and home == DEFAULT:
-        home = home_dialect(data)
+        home = _home_dialect(data)
     own = None if dialect is None else to_dialect(dialect)
     of_data = of_data or (None if backend else array_backend(data))
     holder = of_data or backend_named(backend or DEFAULT_BACKEND)
@@ -52,7 +52,7 @@ def array_and_kind(
     return array, interned(kind)
 
 
-def home_dialect(data: Any) -> str:
+def _home_dialect(data: Any) -> str:
     """The name of the dialect that an array's framework follows; the default for other data."""
     found = array_dialect(data)
     return found.name if found else DEFAULT
@@ -75,7 +75,7 @@ def held_array(
     except (TypeError, ValueError, NotImplementedError) as error:
         if wanted is not None and isinstance(error, UsageError):
             raise  # a dtype that the backend lacks
-        raise unreadable(data, wanted) or error from None
+        raise _unreadable(data, wanted) or error from None
     cut = truncated_dtype(held, dialect)
     return array if cut is held else holder.cast(array, cut)
 
@@ -162,7 +162,7 @@ def beyond(data: Any, wanted: DType | None) -> ScalarRangeError:
     return ScalarRangeError(f"{_short(number)} is out of range for {wanted}: {way}.")
 
 
-def unreadable(data: Any, wanted: DType | None) -> UsageError | None:
+def _unreadable(data: Any, wanted: DType | None) -> UsageError | None:
     """The error for data that cannot become an array; None if the data is not the cause."""
     if hasattr(data, "dtype"):
         return None if _has_dtype(data) else out_of_scope(str(data.dtype)) or UsageError(

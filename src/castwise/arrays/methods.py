@@ -41,10 +41,10 @@ Axes: TypeAlias = int | Sequence[int] | None
 Sizes: TypeAlias = int | Sequence[int]
 
 
-def axis_or_dim(axis: Any, dim: Any, default: Any = None) -> Any:
+def _axis_or_dim(axis: Any, dim: Any, default: Any = None) -> Any:
     """The axis or axes of a call, which may also be called dim.
 
-    >>> axis_or_dim(None, [0, 1])
+    >>> _axis_or_dim(None, [0, 1])
     (0, 1)
     """
     if axis is not None and dim is not None:
@@ -55,7 +55,7 @@ def axis_or_dim(axis: Any, dim: Any, default: Any = None) -> Any:
     return operator.index(found) if hasattr(found, "__index__") else tuple(found)
 
 
-def reduced(
+def _reduced(
     axis: Any, keepdims: bool, dim: Any, keepdim: bool | None, **options: Any
 ) -> dict[str, Any]:
     """The axis of a reduction, whether its result keeps that dimension, and options that are not
@@ -63,15 +63,15 @@ def reduced(
     keeps = keepdims if keepdim is None else keepdim
     if not isinstance(keeps, bool):
         raise UsageError(f"keepdims is True or False, not {keeps!r}: give others by name, dtype=.")
-    return {"axis": axis_or_dim(axis, dim), "keepdims": keeps, **given(**options)}
+    return {"axis": _axis_or_dim(axis, dim), "keepdims": keeps, **_given(**options)}
 
 
-def corrected(
+def _corrected(
     correction: float | None, ddof: float | None, unbiased: bool | None
 ) -> dict[str, Any]:
     """What the count is reduced by in a variance; empty: by what the dialect says.
 
-    >>> corrected(None, None, True)
+    >>> _corrected(None, None, True)
     {'correction': 1}
     """
     given = [n for n in (correction, ddof, None if unbiased is None else int(unbiased))
@@ -81,15 +81,15 @@ def corrected(
     return {"correction": given[0]} if given else {}
 
 
-def given(**options: Any) -> dict[str, Any]:
+def _given(**options: Any) -> dict[str, Any]:
     """The options that are not None."""
     return {name: value for name, value in options.items() if value is not None}
 
 
-def numbers(parts: Sequence[Any]) -> tuple[int, ...]:
+def _numbers(parts: Sequence[Any]) -> tuple[int, ...]:
     """Sizes or axes, given one by one or as one sequence.
 
-    >>> numbers((2, 3)), numbers(((2, 3),))
+    >>> _numbers((2, 3)), _numbers(((2, 3),))
     ((2, 3), (2, 3))
     """
     if len(parts) == 1 and isinstance(parts[0], (tuple, list)):
@@ -97,7 +97,7 @@ def numbers(parts: Sequence[Any]) -> tuple[int, ...]:
     return tuple(parts)
 
 
-def place(axis: int, ndim: int) -> int:
+def _place(axis: int, ndim: int) -> int:
     """An axis counted from the front.
 
     Raises UsageError if there is none.
@@ -108,7 +108,7 @@ def place(axis: int, ndim: int) -> int:
     return found % ndim
 
 
-def dtype_in(thing: Any) -> DType | None:
+def _dtype_in(thing: Any) -> DType | None:
     """The dtype that an argument names, if any."""
     try:
         return to_dtype(thing)
@@ -116,7 +116,7 @@ def dtype_in(thing: Any) -> DType | None:
         return None
 
 
-def method_rules(tensor: Any) -> ArrayMethods:
+def _method_rules(tensor: Any) -> ArrayMethods:
     """What methods give in the framework of a tensor's dialect."""
     found: ArrayMethods = tensor._kind.current_dialect.values.methods
     return found
@@ -278,7 +278,7 @@ class Ops:
         self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
     ) -> Tensor:
         """The product of all elements up to each."""
-        return apply_op("cumprod", self, axis=axis_or_dim(axis, dim), **given(dtype=dtype))
+        return apply_op("cumprod", self, axis=_axis_or_dim(axis, dim), **_given(dtype=dtype))
 
     cumulative_prod = cumprod
 
@@ -286,7 +286,7 @@ class Ops:
         self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
     ) -> Tensor:
         """The sum of all elements up to each."""
-        return apply_op("cumsum", self, axis=axis_or_dim(axis, dim), **given(dtype=dtype))
+        return apply_op("cumsum", self, axis=_axis_or_dim(axis, dim), **_given(dtype=dtype))
 
     cumulative_sum = cumsum
 
@@ -294,13 +294,15 @@ class Ops:
         self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
     ) -> Tensor:
         """The logarithm of softmax."""
-        return apply_op("log_softmax", self, axis=axis_or_dim(axis, dim, -1), **given(dtype=dtype))
+        return apply_op(
+            "log_softmax", self, axis=_axis_or_dim(axis, dim, -1), **_given(dtype=dtype)
+        )
 
     def softmax(
         self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
     ) -> Tensor:
         """The exponentials divided by their sum."""
-        return apply_op("softmax", self, axis=axis_or_dim(axis, dim, -1), **given(dtype=dtype))
+        return apply_op("softmax", self, axis=_axis_or_dim(axis, dim, -1), **_given(dtype=dtype))
 
     def threshold(self, threshold: float = 0, value: float = 0) -> Tensor:
         """Each element, or the value where it is not above the threshold."""
@@ -308,15 +310,15 @@ class Ops:
 
     def add(self, other: Operand, *, alpha: Number | None = None) -> Tensor:
         """The sum of two operands."""
-        return apply_op("add", self, other, **given(alpha=alpha))
+        return apply_op("add", self, other, **_given(alpha=alpha))
 
     def addcdiv(self, tensor1: Operand, tensor2: Operand, *, value: Number | None = None) -> Tensor:
         """The first operand plus the quotient of the others, times `value` if given."""
-        return apply_op("addcdiv", self, tensor1, tensor2, **given(value=value))
+        return apply_op("addcdiv", self, tensor1, tensor2, **_given(value=value))
 
     def addcmul(self, tensor1: Operand, tensor2: Operand, *, value: Number | None = None) -> Tensor:
         """The first operand plus the product of the others, times `value` if given."""
-        return apply_op("addcmul", self, tensor1, tensor2, **given(value=value))
+        return apply_op("addcmul", self, tensor1, tensor2, **_given(value=value))
 
     def allclose(
         self, other: Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
@@ -326,11 +328,11 @@ class Ops:
 
     def cross(self, other: Tensor, axis: int | None = None, *, dim: int | None = None) -> Tensor:
         """The cross product of vectors with three elements."""
-        return apply_op("cross", self, other, axis=axis_or_dim(axis, dim, -1))
+        return apply_op("cross", self, other, axis=_axis_or_dim(axis, dim, -1))
 
     def div(self, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
         """The quotient of two operands."""
-        return apply_op("div", self, other, **given(rounding_mode=rounding_mode))
+        return apply_op("div", self, other, **_given(rounding_mode=rounding_mode))
 
     divide = div
 
@@ -348,7 +350,7 @@ class Ops:
 
     def sub(self, other: Operand, *, alpha: Number | None = None) -> Tensor:
         """The difference of two operands."""
-        return apply_op("sub", self, other, **given(alpha=alpha))
+        return apply_op("sub", self, other, **_given(alpha=alpha))
 
     subtract = sub
 
@@ -357,7 +359,7 @@ class Ops:
         dim: Axes = None, keepdim: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """Whether all elements are true."""
-        return apply_op("all", self, **reduced(axis, keepdims, dim, keepdim, where=where))
+        return apply_op("all", self, **_reduced(axis, keepdims, dim, keepdim, where=where))
 
     def amax(
         self, axis: Axes = None, keepdims: bool = False, *, initial: Operand | None = None,
@@ -367,7 +369,7 @@ class Ops:
         return apply_op(
             "max",
             self,
-            **reduced(axis, keepdims, dim, keepdim, initial=initial, where=where),
+            **_reduced(axis, keepdims, dim, keepdim, initial=initial, where=where),
         )
 
     def amin(
@@ -378,7 +380,7 @@ class Ops:
         return apply_op(
             "min",
             self,
-            **reduced(axis, keepdims, dim, keepdim, initial=initial, where=where),
+            **_reduced(axis, keepdims, dim, keepdim, initial=initial, where=where),
         )
 
     def any(
@@ -386,35 +388,35 @@ class Ops:
         dim: Axes = None, keepdim: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """Whether at least one element is true."""
-        return apply_op("any", self, **reduced(axis, keepdims, dim, keepdim, where=where))
+        return apply_op("any", self, **_reduced(axis, keepdims, dim, keepdim, where=where))
 
     def argmax(
         self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None,
         keepdim: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """The index of the largest element."""
-        return apply_op("argmax", self, **reduced(axis, keepdims, dim, keepdim))
+        return apply_op("argmax", self, **_reduced(axis, keepdims, dim, keepdim))
 
     def argmin(
         self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None,
         keepdim: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """The index of the smallest element."""
-        return apply_op("argmin", self, **reduced(axis, keepdims, dim, keepdim))
+        return apply_op("argmin", self, **_reduced(axis, keepdims, dim, keepdim))
 
     def count_nonzero(
         self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None,
         keepdim: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """How many elements are not zero."""
-        return apply_op("count_nonzero", self, **reduced(axis, keepdims, dim, keepdim))
+        return apply_op("count_nonzero", self, **_reduced(axis, keepdims, dim, keepdim))
 
     def logsumexp(
         self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None,
         keepdim: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """The logarithm of the sum of exponentials."""
-        return apply_op("logsumexp", self, **reduced(axis, keepdims, dim, keepdim))
+        return apply_op("logsumexp", self, **_reduced(axis, keepdims, dim, keepdim))
 
     def mean(
         self, axis: Axes = None, keepdims: bool = False, *, dtype: object = None,
@@ -422,7 +424,7 @@ class Ops:
     ) -> Tensor:  # fmt: skip
         """The mean of the elements."""
         return apply_op(
-            "mean", self, **reduced(axis, keepdims, dim, keepdim, dtype=dtype, where=where)
+            "mean", self, **_reduced(axis, keepdims, dim, keepdim, dtype=dtype, where=where)
         )
 
     def prod(
@@ -434,7 +436,7 @@ class Ops:
         return apply_op(
             "prod",
             self,
-            **reduced(axis, keepdims, dim, keepdim, dtype=dtype, initial=initial, where=where),
+            **_reduced(axis, keepdims, dim, keepdim, dtype=dtype, initial=initial, where=where),
         )
 
     def std(
@@ -446,8 +448,8 @@ class Ops:
         return apply_op(
             "std",
             self,
-            **reduced(axis, keepdims, dim, keepdim),
-            **corrected(correction, ddof, unbiased),
+            **_reduced(axis, keepdims, dim, keepdim),
+            **_corrected(correction, ddof, unbiased),
         )
 
     def sum(
@@ -459,7 +461,7 @@ class Ops:
         return apply_op(
             "sum",
             self,
-            **reduced(axis, keepdims, dim, keepdim, dtype=dtype, initial=initial, where=where),
+            **_reduced(axis, keepdims, dim, keepdim, dtype=dtype, initial=initial, where=where),
         )
 
     def var(
@@ -471,8 +473,8 @@ class Ops:
         return apply_op(
             "var",
             self,
-            **reduced(axis, keepdims, dim, keepdim),
-            **corrected(correction, ddof, unbiased),
+            **_reduced(axis, keepdims, dim, keepdim),
+            **_corrected(correction, ddof, unbiased),
         )
 
 
@@ -581,7 +583,7 @@ def _to(
     for thing in wanted:
         if isinstance(thing, TensorData):
             dtype, device = thing.dtype, thing.device  # type: ignore[attr-defined]
-        elif (found := dtype_in(thing)) is not None:
+        elif (found := _dtype_in(thing)) is not None:
             dtype = found
         else:
             device = thing
@@ -620,7 +622,7 @@ class Casts:
 # The other methods.
 
 
-def tensor_like(data: Any, like: TensorData) -> Tensor:
+def _tensor_like(data: Any, like: TensorData) -> Tensor:
     """Data as a tensor to use together with another one."""
     if isinstance(data, TensorData):
         return data  # type: ignore[return-value]
@@ -749,7 +751,7 @@ class Methods(Ops, Casts, TensorData):
         dim: Axes = None, keepdim: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """The vector norm of order p; by default the square root of the sum of squares."""
-        options = reduced(axis, keepdims, dim, keepdim)
+        options = _reduced(axis, keepdims, dim, keepdim)
         if p in (2, None, "fro"):
             return apply_op("norm", self, **options)
         return apply_op("linalg.vector_norm", self, ord=p, **options)
@@ -759,7 +761,7 @@ class Methods(Ops, Casts, TensorData):
         prepend: Tensor | None = None, append: Tensor | None = None,
     ) -> Tensor:  # fmt: skip
         """The differences of neighbours along a dimension, taken n times."""
-        along = axis_or_dim(axis, dim, -1)
+        along = _axis_or_dim(axis, dim, -1)
         return differences(self, along, n, prepend, append)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
@@ -795,12 +797,12 @@ class Methods(Ops, Casts, TensorData):
 
     def reshape(self, *shape: Sizes, copy: bool | None = None) -> Tensor:
         """The elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
-        return moved("reshape", self, numbers(shape), copy=copy)
+        return moved("reshape", self, _numbers(shape), copy=copy)
 
     def view(self, *shape: Sizes) -> Tensor:
         """The elements in another shape, `x.view(2, 3)`; it does not reinterpret their bits."""
-        wanted = numbers(shape)
-        if any(dtype_in(size) for size in wanted):
+        wanted = _numbers(shape)
+        if any(_dtype_in(size) for size in wanted):
             raise UsageError("view takes sizes: to cast to another dtype, write x.astype(dtype).")
         return self.reshape(wanted)
 
@@ -815,10 +817,10 @@ class Methods(Ops, Casts, TensorData):
 
         It is a copy if it is one in the dialect's framework.
         """
-        ndim, is_copied = self.ndim, method_rules(self).flatten == "copied"
+        ndim, is_copied = self.ndim, _method_rules(self).flatten == "copied"
         if not ndim:
             return self.reshape((1,), copy=is_copied or None)
-        first, last = place(start_dim, ndim), place(end_dim, ndim)
+        first, last = _place(start_dim, ndim), _place(end_dim, ndim)
         joined = -1 if 0 not in self.shape else math.prod(self.shape[first : last + 1])
         shape = (*self.shape[:first], joined, *self.shape[last + 1 :])
         return self.reshape(shape, copy=is_copied or None)
@@ -829,7 +831,7 @@ class Methods(Ops, Casts, TensorData):
 
     def permute(self, *dims: Sizes) -> Tensor:
         """The tensor with its dimensions in another order: `x.permute(1, 0)`."""
-        return permuted(self, numbers(dims))
+        return permuted(self, _numbers(dims))
 
     def transpose(
         self, *axes: Sizes | None, dim0: int | None = None, dim1: int | None = None
@@ -841,9 +843,9 @@ class Methods(Ops, Casts, TensorData):
         """
         if dim0 is not None and dim1 is not None:
             return self.swapaxes(dim0, dim1)
-        given = numbers([axis for axis in axes if axis is not None])
+        given = _numbers([axis for axis in axes if axis is not None])
         order = given or tuple(range(self.ndim))[::-1]
-        if len(axes) == 2 and method_rules(self).transpose == "swaps":
+        if len(axes) == 2 and _method_rules(self).transpose == "swaps":
             return self.swapaxes(*order)
         if len(order) != self.ndim:
             raise UsageError(
@@ -862,7 +864,7 @@ class Methods(Ops, Casts, TensorData):
     def swapaxes(self, axis0: int, axis1: int) -> Tensor:
         """The tensor with two dimensions swapped."""
         order = list(range(self.ndim))
-        first, second = place(axis0, self.ndim), place(axis1, self.ndim)
+        first, second = _place(axis0, self.ndim), _place(axis1, self.ndim)
         order[first], order[second] = second, first
         return self.permute(order)
 
@@ -876,12 +878,12 @@ class Methods(Ops, Casts, TensorData):
 
     def squeeze(self, axis: Axes = None, *, dim: Axes = None) -> Tensor:
         """The tensor without all dimensions of length 1, or without the given ones."""
-        asked = axis_or_dim(axis, dim)
+        asked = _axis_or_dim(axis, dim)
         if asked is None:
             gone = [n for n, size in enumerate(self.shape) if size == 1]
         else:
-            gone = [place(n, self.ndim) for n in ((asked,) if isinstance(asked, int) else asked)]
-            if method_rules(self).squeeze == "kept":
+            gone = [_place(n, self.ndim) for n in ((asked,) if isinstance(asked, int) else asked)]
+            if _method_rules(self).squeeze == "kept":
                 gone = [n for n in gone if self.shape[n] == 1]
         if not gone:
             return self.reshape(self.shape)
@@ -889,19 +891,19 @@ class Methods(Ops, Casts, TensorData):
 
     def unsqueeze(self, axis: int | None = None, *, dim: int | None = None) -> Tensor:
         """The tensor with a new dimension of length 1 at a position."""
-        return expanded(self, axis=axis_or_dim(axis, dim, 0))
+        return expanded(self, axis=_axis_or_dim(axis, dim, 0))
 
     def expand_dims(self, axis: Sizes = 0) -> Tensor:
         """The tensor with new dimensions of length 1 at some positions."""
-        return expanded(self, axis=axis_or_dim(axis, None))
+        return expanded(self, axis=_axis_or_dim(axis, None))
 
     def broadcast_to(self, *shape: Sizes) -> Tensor:
         """The tensor in a larger shape, with its elements repeated."""
-        return moved("broadcast_to", self, numbers(shape))
+        return moved("broadcast_to", self, _numbers(shape))
 
     def expand(self, *sizes: Sizes) -> Tensor:
         """The tensor in a larger shape, with its elements repeated; -1 keeps a size."""
-        wanted = numbers(sizes)
+        wanted = _numbers(sizes)
         new = len(wanted) - self.ndim
         if new < 0 or -1 in wanted[:new]:
             raise UsageError(f"expand{wanted} gives no size for a new dimension, or too few sizes.")
@@ -915,23 +917,23 @@ class Methods(Ops, Casts, TensorData):
 
     def flip(self, *axis: Sizes, dims: Axes = None) -> Tensor:
         """The elements in the opposite order, in all dimensions or some."""
-        asked = numbers(axis) if axis else axis_or_dim(None, dims)
+        asked = _numbers(axis) if axis else _axis_or_dim(None, dims)
         return moved("flip", self, axis=asked)
 
     def roll(self, shifts: Sizes, axis: Axes = None, *, dims: Axes = None) -> Tensor:
         """The elements shifted; those beyond the end reappear at the start."""
-        shift, along = axis_or_dim(shifts, None), axis_or_dim(axis, dims)
+        shift, along = _axis_or_dim(shifts, None), _axis_or_dim(axis, dims)
         return moved("roll", self, shift, axis=along)
 
     def tile(self, *repetitions: Sizes) -> Tensor:
         """The whole tensor several times along each dimension."""
-        return moved("tile", self, numbers(repetitions))
+        return moved("tile", self, _numbers(repetitions))
 
     def repeat(self, *repeats: Any, axis: int | None = None) -> Tensor:
         """Each element several times, `x.repeat(2, axis=0)`, or the whole tensor, `x.repeat(2, 1)`,
         as in the dialect's framework. `repeat_interleave` and `tile` mean the same in all dialects.
         """
-        if method_rules(self).repeat == "whole" and axis is None:
+        if _method_rules(self).repeat == "whole" and axis is None:
             return self.tile(*repeats)
         along = repeats[1] if len(repeats) == 2 else axis
         return self.repeat_interleave(repeats[0], along)
@@ -940,8 +942,8 @@ class Methods(Ops, Casts, TensorData):
         self, repeats: Any, axis: int | None = None, *, dim: int | None = None
     ) -> Tensor:
         """Each element several times, along a dimension or of all elements in one."""
-        along = axis_or_dim(axis, dim)
-        times = tensor_like(repeats, self) if isinstance(repeats, list) else repeats
+        along = _axis_or_dim(axis, dim)
+        times = _tensor_like(repeats, self) if isinstance(repeats, list) else repeats
         flat = self.reshape((-1,)) if along is None else self
         return moved("repeat", flat, times, axis=along or 0)
 
@@ -953,7 +955,7 @@ class Methods(Ops, Casts, TensorData):
         `sizes` is the length of each part, or the number of parts, as in the dialect's framework; a
         list names the length of each part. `chunk` means the same in all dialects.
         """
-        along = place(axis_or_dim(axis, dim, 0), self.ndim)
+        along = _place(_axis_or_dim(axis, dim, 0), self.ndim)
         whole = self.shape[along]
         if isinstance(sizes, int) and sizes < 1:
             raise UsageError(f"split needs a number above 0, not {sizes}.")
@@ -961,7 +963,7 @@ class Methods(Ops, Casts, TensorData):
             if sum(sizes) != whole:
                 raise UsageError(f"the lengths {tuple(sizes)} do not add up to {whole}.")
             return self._parts(sizes, along)
-        if method_rules(self).split == "parts":
+        if _method_rules(self).split == "parts":
             if whole % sizes:
                 raise UsageError(f"{whole} does not divide into {sizes} equal parts: use chunk.")
             return self._parts([whole // sizes] * sizes, along)
@@ -971,7 +973,7 @@ class Methods(Ops, Casts, TensorData):
         self, chunks: int, axis: int | None = None, *, dim: int | None = None
     ) -> tuple[Tensor, ...]:
         """At most so many parts of the tensor along a dimension; only the last may be shorter."""
-        along = place(axis_or_dim(axis, dim, 0), self.ndim)
+        along = _place(_axis_or_dim(axis, dim, 0), self.ndim)
         whole = self.shape[along]
         if chunks < 1:
             raise UsageError(f"chunk needs a number above 0, not {chunks}.")
@@ -988,7 +990,7 @@ class Methods(Ops, Casts, TensorData):
 
     def unbind(self, axis: int | None = None, *, dim: int | None = None) -> tuple[Tensor, ...]:
         """The slices of the tensor along a dimension."""
-        found: Any = slices(self, axis_or_dim(axis, dim, 0))
+        found: Any = slices(self, _axis_or_dim(axis, dim, 0))
         return tuple(found)
 
     # Elements searched, sorted and picked.
@@ -1003,8 +1005,8 @@ class Methods(Ops, Casts, TensorData):
 
         With a tensor it is `maximum`.
         """
-        options = reduced(None if isinstance(axis, TensorData) else axis, keepdims, dim, keepdim)
-        return self._extreme("max", axis, options, given(initial=initial, where=where))
+        options = _reduced(None if isinstance(axis, TensorData) else axis, keepdims, dim, keepdim)
+        return self._extreme("max", axis, options, _given(initial=initial, where=where))
 
     def min(
         self, axis: Axes | Tensor = None, keepdims: bool = False, *,
@@ -1016,14 +1018,14 @@ class Methods(Ops, Casts, TensorData):
 
         With a tensor it is `minimum`.
         """
-        options = reduced(None if isinstance(axis, TensorData) else axis, keepdims, dim, keepdim)
-        return self._extreme("min", axis, options, given(initial=initial, where=where))
+        options = _reduced(None if isinstance(axis, TensorData) else axis, keepdims, dim, keepdim)
+        return self._extreme("min", axis, options, _given(initial=initial, where=where))
 
     def _extreme(self, op: str, other: Any, options: dict[str, Any], limits: dict[str, Any]) -> Any:
         if isinstance(other, TensorData):
             return apply_op(f"{op}imum", self, other)
         values = apply_op(op, self, **options, **limits)
-        if options["axis"] is None or method_rules(self).extremes == "values":
+        if options["axis"] is None or _method_rules(self).extremes == "values":
             return values
         if not isinstance(options["axis"], int):
             raise UsageError(
@@ -1042,8 +1044,8 @@ class Methods(Ops, Casts, TensorData):
 
         Raises UsageError along a dimension if the dialect's framework also gives indices.
         """
-        options = reduced(axis, keepdims, dim, keepdim)
-        if options["axis"] is not None and method_rules(self).extremes != "values":
+        options = _reduced(axis, keepdims, dim, keepdim)
+        if options["axis"] is not None and _method_rules(self).extremes != "values":
             raise UsageError(
                 f"median along a dimension gives indices in {self._kind.current_dialect.name}, "
                 "which castwise does not: for the values, write cw.apply('median', x, axis=0)."
@@ -1057,8 +1059,8 @@ class Methods(Ops, Casts, TensorData):
         """The elements, sorted along a dimension, as in the dialect's framework: a new tensor, the
         pair `(values, indices)`, or None, and the tensor itself is sorted.
         """
-        options = {"axis": axis_or_dim(axis, dim, -1), "descending": descending, "stable": stable}
-        rule = method_rules(self).sort
+        options = {"axis": _axis_or_dim(axis, dim, -1), "descending": descending, "stable": stable}
+        rule = _method_rules(self).sort
         values = moved("sort", self, **options)
         if rule == "values and indices":
             return ValuesAndIndices(values, sorting_indices(self, **options))
@@ -1072,22 +1074,22 @@ class Methods(Ops, Casts, TensorData):
         stable: bool = True, dim: int | None = None,
     ) -> Tensor:  # fmt: skip
         """The indices that sort the elements along a dimension."""
-        return sorting_indices(self, axis_or_dim(axis, dim, -1), descending, stable)
+        return sorting_indices(self, _axis_or_dim(axis, dim, -1), descending, stable)
 
     def nonzero(self, *, as_tuple: bool | None = None) -> Any:
         """The indices of all nonzero elements, as in the dialect's framework: an array per
         dimension, or one array with a row per element. `as_tuple` chooses.
         """
-        is_split = method_rules(self).nonzero == "by dimension" if as_tuple is None else as_tuple
+        is_split = _method_rules(self).nonzero == "by dimension" if as_tuple is None else as_tuple
         found: Any = nonzero_indices(self)
         return found if is_split else apply_op("stack", *found, axis=1)
 
     def take(self, indices: Any, axis: int | None = None, *, dim: int | None = None) -> Tensor:
         """The slices at some indices of a dimension, or of all elements in one."""
-        along = axis_or_dim(axis, dim)
+        along = _axis_or_dim(axis, dim)
         source = self.reshape((-1,)) if along is None else self
-        along = place(along or 0, len(source.shape))
-        places = tensor_like(indices, self)
+        along = _place(along or 0, len(source.shape))
+        places = _tensor_like(indices, self)
         found = picked("take", source, places.reshape((-1,)), along)
         return found.reshape((*source.shape[:along], *places.shape, *source.shape[along + 1 :]))
 
@@ -1107,5 +1109,5 @@ class Methods(Ops, Casts, TensorData):
         self, v: Any, side: Literal["left", "right"] = "left", sorter: Tensor | None = None
     ) -> Tensor:
         """The positions where elements would be inserted into this sorted tensor."""
-        sought = tensor_like(v, self) if isinstance(v, list) else v
+        sought = _tensor_like(v, self) if isinstance(v, list) else v
         return insertion_places(self, sought, side, sorter)

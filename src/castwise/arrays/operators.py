@@ -339,7 +339,7 @@ def _with_dialect(found: Any, first: TensorData) -> Any:
     return first._of(found._array, found._kind.with_(dialect=like.dialect, home=like.home))
 
 
-def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
+def _array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
     """The result of a ufunc, which NumPy also calls for operators with a NumPy array on the
     left."""
     name = f"{DEFAULT_BACKEND}.{ufunc.__name__}"
@@ -516,7 +516,7 @@ class ArrayObject(TensorData):
         return called(name, function, arguments, options)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        return array_ufunc(ufunc, method, inputs, options)
+        return _array_ufunc(ufunc, method, inputs, options)
 
     def __format__(self, spec: str) -> str:
         if spec and self._array.shape:

@@ -83,7 +83,7 @@ def made_array(at: Place, x: Any, y: Any) -> Any:
     return at.choose(at.do("eq", x, x), y, y)
 
 
-def full_exponents(function: Function, at: Place) -> Function:
+def _full_exponents(function: Function, at: Place) -> Function:
     """A power on a library that takes the square root if a single exponent is 0.5. Each element
     gets its own exponent, and there are always at least two."""
 
@@ -108,7 +108,7 @@ def _may_be_half(at: Place, exponents: Any) -> bool:
     return not at.backend.is_concrete(is_half) or bool(is_half.any())
 
 
-def cumulation_rule(function: Function, at: Place) -> Function:
+def _cumulation_rule(function: Function, at: Place) -> Function:
     """A cumulative sum or product of a 0-d array, which is 0-d or has one element, and of an array
     with several dimensions if no axis is given."""
     if isinstance(at.backend, TakesConstants):
@@ -136,7 +136,7 @@ def _along_no_axis(at: Place, x: Any) -> tuple[Any, int]:
     return (x.reshape((-1,)) if rule == "flattened" else x), 0
 
 
-def median_rule(function: Function, at: Place) -> Function:
+def _median_rule(function: Function, at: Place) -> Function:
     """The median, also of no elements."""
 
     def computed(x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
@@ -153,7 +153,7 @@ def median_rule(function: Function, at: Place) -> Function:
     return computed
 
 
-def logsumexp_rule(function: Function, at: Place) -> Function:
+def _logsumexp_rule(function: Function, at: Place) -> Function:
     """logsumexp, if it is refused for an array without elements."""
     if at.values.reducing.logsumexp_of_none != "raises":
         return function
@@ -173,7 +173,7 @@ def _of_nothing(at: Place, x: Any) -> UsageError:
     )
 
 
-def shared_memory_rule(function: Function, at: Place) -> Function:
+def _shared_memory_rule(function: Function, at: Place) -> Function:
     """`+x`, real, imag and conj, which share the memory of x or copy it."""
     if isinstance(at.backend, TakesConstants):
         return function  # a graph has no memory to share
@@ -186,7 +186,7 @@ def shared_memory_rule(function: Function, at: Place) -> Function:
     return lambda x: at.backend.make(x if is_itself else function(x), None, copy=True, device=None)
 
 
-def bound_shapes_rule(function: Function, at: Place) -> Function:
+def _bound_shapes_rule(function: Function, at: Place) -> Function:
     """clamp, if bounds may not broadcast the array."""
     rule = at.values.clamping.bound_shapes
     if rule == "broadcast":
@@ -205,7 +205,7 @@ def bound_shapes_rule(function: Function, at: Place) -> Function:
     return computed
 
 
-def first_bound_rule(function: Function, at: Place) -> Function:
+def _first_bound_rule(function: Function, at: Place) -> Function:
     """clamp, if only the first element of a bound counts."""
     xp = at.backend.namespace
     return lambda x, *bounds: function(
@@ -225,7 +225,7 @@ def _one(xp: Any, bound: Any) -> Any:
     return xp.reshape(bound, ())
 
 
-def dimensions_rule(function: Function, at: Place) -> Function:
+def _dimensions_rule(function: Function, at: Place) -> Function:
     """The function, or one that refuses 0-d arrays if the dialect does."""
     if at.op not in at.values.needs.dimension.split():
         return function
@@ -241,7 +241,7 @@ def dimensions_rule(function: Function, at: Place) -> Function:
     return computed
 
 
-def elements_rule(function: Function, at: Place) -> Function:
+def _elements_rule(function: Function, at: Place) -> Function:
     """The function, or one that refuses arrays without elements if the dialect does."""
     if at.op not in at.values.needs.elements.split():
         return function
@@ -255,7 +255,7 @@ def elements_rule(function: Function, at: Place) -> Function:
     return computed
 
 
-def vectors_rule(function: Function, at: Place) -> Function:
+def _vectors_rule(function: Function, at: Place) -> Function:
     """The function, or one that accepts only vectors if the dialect does."""
     if at.op not in at.values.needs.vectors.split():
         return function
@@ -279,7 +279,7 @@ def check_vectors(op: str, values: Values | None, *arrays: Any) -> None:
         )
 
 
-def extremum_rule(function: Function, at: Place) -> Function:
+def _extremum_rule(function: Function, at: Place) -> Function:
     """max and min, also of no elements."""
     if at.values.reducing.extremes_of_none == "raises" or at.compute.kind not in ("int", "float"):
         return function
@@ -299,7 +299,7 @@ def extremum_rule(function: Function, at: Place) -> Function:
     return computed
 
 
-def mean_rule(function: Function, at: Place) -> Function:
+def _mean_rule(function: Function, at: Place) -> Function:
     """The mean of 64-bit integers, which a float cannot hold exactly."""
     is_long = at.compute.kind == "int" and at.compute.bits == 64
     if not is_long or at.values.reducing.integer_means == "in floats":
@@ -333,7 +333,7 @@ def _is_other(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
 # Powers, if a dialect's rule differs from the backend's.
 
 
-def power_rule(function: Function, at: Place) -> Function:
+def _power_rule(function: Function, at: Place) -> Function:
     """Integers to the power of integers, and floats to the power of a single exponent."""
     if at.compute.kind == "float":
         return _single_power(function, at)
@@ -356,7 +356,7 @@ def _single_power(function: Function, at: Place) -> Function:
         or at.values.powers.by_one_exponent == "square root"
     ):
         return function
-    return full_exponents(function, at)
+    return _full_exponents(function, at)
 
 
 def _float_power(at: Place, x: Any, y: Any) -> Any:
@@ -428,7 +428,7 @@ _POWERS: dict[str, Callable[..., Any]] = {
 # Quotients and remainders, if a dialect's rule differs from the backend's.
 
 
-def quotient_rule(function: Function, at: Place) -> Function:
+def _quotient_rule(function: Function, at: Place) -> Function:
     """`//`: its direction, how floats are rounded, and division of integers by zero."""
     if at.values.dividing.rounds == "truncates":
         function = functools.partial(_truncated, at)
@@ -442,7 +442,7 @@ def quotient_rule(function: Function, at: Place) -> Function:
     return function if is_own else _by_zero(function, at, rule)
 
 
-def truncated_quotient_rule(function: Function, at: Place) -> Function:
+def _truncated_quotient_rule(function: Function, at: Place) -> Function:
     """A truncated quotient: how floats are rounded, and division of integers by zero."""
     if at.compute.kind == "int":
         return _by_zero(function, at, at.values.dividing.quotient_by_zero)
@@ -450,7 +450,7 @@ def truncated_quotient_rule(function: Function, at: Place) -> Function:
     return functools.partial(_truncated, at) if is_rounded else function
 
 
-def remainder_rule(function: Function, at: Place) -> Function:
+def _remainder_rule(function: Function, at: Place) -> Function:
     """`%` and fmod: the sign, and division of integers by zero."""
     if at.op == "remainder" and at.values.dividing.rounds == "truncates":
         function = function_for(at.backend, "fmod", at.compute)
@@ -506,7 +506,7 @@ _QUOTIENTS: dict[str, Callable[[Place, Any], Any]] = {
 }
 
 
-def division_rule(function: Function, at: Place) -> Function:
+def _division_rule(function: Function, at: Place) -> Function:
     """`/`: bools divided by False, if they stay bools. On a library that multiplies by the
     reciprocal of a number, the number is converted to an array."""
     if at.compute.kind == "bool" and at.values.dividing.quotient_by_zero == "raises":
@@ -702,35 +702,35 @@ def _rounding_rule(function: Function, at: Place) -> Function:
 
 Rules = tuple[Callable[[Function, Place], Function], ...]
 _RULES: dict[str, Rules] = {
-    "div": (division_rule,),
-    "floor_divide": (quotient_rule,),
-    "floor_div": (quotient_rule,),
-    "truncate_div": (truncated_quotient_rule,),
-    "remainder": (remainder_rule,),
-    "fmod": (remainder_rule,),
-    "pow": (power_rule,),
+    "div": (_division_rule,),
+    "floor_divide": (_quotient_rule,),
+    "floor_div": (_quotient_rule,),
+    "truncate_div": (_truncated_quotient_rule,),
+    "remainder": (_remainder_rule,),
+    "fmod": (_remainder_rule,),
+    "pow": (_power_rule,),
     "bitwise_left_shift": (_shift_rule,),
     "bitwise_right_shift": (_shift_rule,),
-    "clamp": (_clamp_rule, bound_shapes_rule),
-    "clamp_by_first": (_clamp_rule, first_bound_rule),
+    "clamp": (_clamp_rule, _bound_shapes_rule),
+    "clamp_by_first": (_clamp_rule, _first_bound_rule),
     "angle": (_angle_rule,),
-    "mean": (mean_rule,),
+    "mean": (_mean_rule,),
     "var": (_variance_rule,),
     "heaviside": (_heaviside_rule,),
     "xlogy": (_xlogy_rule,),
     **dict.fromkeys(("logaddexp", "logaddexp2"), (_logaddexp_rule,)),
-    **dict.fromkeys(("argmax", "argmin"), (_place_of_nan_rule, dimensions_rule, elements_rule)),
-    "kron": (elements_rule,),
-    **dict.fromkeys(("softmax", "log_softmax"), (dimensions_rule,)),
-    **dict.fromkeys(("dot", "outer"), (vectors_rule,)),
-    **dict.fromkeys(("max", "min"), (extremum_rule,)),
+    **dict.fromkeys(("argmax", "argmin"), (_place_of_nan_rule, _dimensions_rule, _elements_rule)),
+    "kron": (_elements_rule,),
+    **dict.fromkeys(("softmax", "log_softmax"), (_dimensions_rule,)),
+    **dict.fromkeys(("dot", "outer"), (_vectors_rule,)),
+    **dict.fromkeys(("max", "min"), (_extremum_rule,)),
     "any": (_truth_rule,),
     "all": (_truth_rule,),
     "sign": (_sign_rule,),
     "sqrt": (_square_root_rule,),
     "round": (_rounding_rule,),
-    **dict.fromkeys(("cumsum", "cumprod"), (cumulation_rule,)),
-    "logsumexp": (logsumexp_rule,),
-    **dict.fromkeys(("median", "lower_median"), (median_rule,)),
-    **dict.fromkeys(("positive", "real", "imag", "conj"), (shared_memory_rule,)),
+    **dict.fromkeys(("cumsum", "cumprod"), (_cumulation_rule,)),
+    "logsumexp": (_logsumexp_rule,),
+    **dict.fromkeys(("median", "lower_median"), (_median_rule,)),
+    **dict.fromkeys(("positive", "real", "imag", "conj"), (_shared_memory_rule,)),
 }
