@@ -26,8 +26,8 @@ from typing import Any
 from house_map import house_map
 
 from castwise.catalog.dialects import dialect_named, dialects, layers
-from castwise.comparing.distances import distances
-from castwise.comparing.lattice import lattice
+from castwise.comparing.diff import distances
+from castwise.comparing.table import lattice
 from castwise.report.distances import distances_svg
 from castwise.report.lattice import lattice_svg
 

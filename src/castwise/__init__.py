@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from castwise.catalog.dialects import current, dialects, load_dialect, set_default, use
     from castwise.catalog.dialects import dialect_named as dialect
     from castwise.comparing.diff import diff
-    from castwise.comparing.lattice import lattice
-    from castwise.comparing.table import table
+    from castwise.comparing.table import lattice, table
     from castwise.engine.ask import can_cast, promote_types, resolve, result_type
     from castwise.engine.decision import Cast, Decision
     from castwise.engine.explain import explain
@@ -92,7 +91,7 @@ _NAMES = {
     "describe": "vocab.notation.describe",
     "table": "comparing.table.table",
     "diff": "comparing.diff.diff",
-    "lattice": "comparing.lattice.lattice",
+    "lattice": "comparing.table.lattice",
     "use": "catalog.dialects.use",
     "set_default": "catalog.dialects.set_default",
     "current": "catalog.dialects.current",

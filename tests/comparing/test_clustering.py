@@ -7,7 +7,7 @@ from itertools import combinations, pairwise, permutations
 
 import pytest
 
-from castwise.comparing.distances import Between, Cluster, Merge, cluster_names, clustered
+from castwise.comparing.diff import Between, Cluster, Merge, cluster_names, clustered
 
 
 def on_a_line(places: dict[str, float]) -> Between:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from castwise.catalog.dialects import dialect_named
-from castwise.comparing.diff import diff
-from castwise.comparing.distances import (
+from castwise.comparing.diff import (
     Distance,
     Distances,
     alike,
-    count,
+    diff,
     distances,
+    distances_count,
     distances_in,
     telling_ops,
 )
@@ -65,10 +65,8 @@ def test_a_dialect_is_told_apart_from_itself_by_nothing() -> None:
 
 
 def test_modes_are_compared_where_they_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("castwise.comparing.distances.OPS", "add")
-    monkeypatch.setattr(
-        "castwise.comparing.distances.telling_ops", lambda dialects: ("matmul", "prod")
-    )
+    monkeypatch.setattr("castwise.comparing.diff.OPS", "add")
+    monkeypatch.setattr("castwise.comparing.diff.telling_ops", lambda dialects: ("matmul", "prod"))
     asked: list[object] = []
     found = distances([*AUTOCAST[:2], "numpy"], asked.append)
     (group,) = found.closer
@@ -81,7 +79,7 @@ def test_modes_are_compared_where_they_differ(monkeypatch: pytest.MonkeyPatch) -
     assert told.differ
     both = [dialect_named(name) for name in AUTOCAST[:2]]
     every = [*both, dialect_named("numpy")]
-    assert len(asked) == count(every, ["add"]) + count(both, group.ops)
+    assert len(asked) == distances_count(every, ["add"]) + distances_count(both, group.ops)
 
 
 def test_dialects_are_in_the_order_of_their_clusters() -> None:

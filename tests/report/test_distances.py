@@ -12,8 +12,15 @@ import pytest
 
 import cells
 from castwise.catalog.dialects import dialect_named
-from castwise.comparing.diff import diff
-from castwise.comparing.distances import OPS, Distance, Distances, cluster_names, count, distances
+from castwise.comparing.diff import (
+    OPS,
+    Distance,
+    Distances,
+    cluster_names,
+    diff,
+    distances,
+    distances_count,
+)
 from castwise.report.distances import (
     DISTANCE_FORMATS,
     distances_csv,
@@ -54,7 +61,7 @@ def test_a_distance_is_what_diff_finds(three: Distances) -> None:
 def test_as_much_is_asked_as_is_counted() -> None:
     asked: list[object] = []
     distances(["array-api"], asked.append)
-    assert len(asked) == count([dialect_named("array-api")], OPS.split())
+    assert len(asked) == distances_count([dialect_named("array-api")], OPS.split())
 
 
 def test_the_nearest_are_told_first(three: Distances) -> None:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from castwise.catalog.dialects import dialect_named, dialects
-from castwise.comparing.lattice import Edge, lattice
+from castwise.comparing.table import Edge, lattice
 from castwise.engine.plan import dialect_reach
 from castwise.errors import UsageError
 from castwise.report.lattice import (

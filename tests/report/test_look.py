@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 import castwise as cw
-from castwise.comparing.distances import Distance, Distances
+from castwise.comparing.diff import Distance, Distances
 from castwise.drawing import FAINT, INK, REFUSED, shade
 from castwise.report.diff import diff_html
 from castwise.report.distances import BLACK, distances_html, scale_colour

@@ -16,8 +16,8 @@ from shown_program import scaled
 import castwise as cw
 from castwise.auditing.blocks import AuditLog
 from castwise.cli.main import main
-from castwise.comparing.distances import Distance, Distances
-from castwise.comparing.lattice import lattice
+from castwise.comparing.diff import Distance, Distances
+from castwise.comparing.table import lattice
 from castwise.report.audit import audit_text
 from castwise.report.showing import _CARDS, _TEXTS
 from castwise.showing import Shown

@@ -286,7 +286,7 @@ def lattice(dialect: str, format_: str | None, output: Path | None) -> int:
       castwise lattice numpy
       castwise lattice torch -o torch.svg
     """
-    from castwise.comparing.lattice import lattice as make_lattice
+    from castwise.comparing.table import lattice as make_lattice
     from castwise.report.lattice import LATTICE_FORMATS, lattice_text
 
     made = make_lattice(dialect)

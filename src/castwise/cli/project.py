@@ -22,7 +22,7 @@ def config(as_json: bool) -> int:
     Example:
       castwise config --json
     """
-    from castwise.report.doctor import settings_json, settings_text
+    from castwise.report.lists import settings_json, settings_text
     from castwise.settings import project_settings
 
     found = project_settings(Path.cwd())
@@ -46,7 +46,7 @@ def doctor(as_json: bool) -> int:
       castwise doctor --json
     """
     from castwise.health import checkup
-    from castwise.report.doctor import checkup_json, checkup_text
+    from castwise.report.lists import checkup_json, checkup_text
 
     found = checkup(Path.cwd())
     echo(checkup_json(found) if as_json else checkup_text(found, paint_for_stdout(), page_width()))

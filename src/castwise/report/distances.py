@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from castwise.comparing.distances import Cluster, Distances, Merge
+from castwise.comparing.diff import Cluster, Distances, Merge
 from castwise.drawing import (
     FAINT,
     INK,

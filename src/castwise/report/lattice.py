@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from castwise.comparing.lattice import Lattice
+from castwise.comparing.table import Lattice
 from castwise.drawing import FAINT, INK, LETTER, shade, svg_box, svg_document, svg_text, svg_to_png
 from castwise.report.page import card, faint, page, picture
 from castwise.report.terminal import Paint, plain

@@ -6,6 +6,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 from typing import Any, TextIO
 
 from castwise.auditing.records import SourcePlace
@@ -48,6 +49,19 @@ def paint_for(stream: TextIO) -> Paint:
     return plain if os.environ.get("NO_COLOR") or is_plain(stream) else coloured
 
 
+class Styled(str):
+    """A text with the name of its style."""
+
+    __slots__ = ("style",)
+
+    style: str
+
+    def __new__(cls, text: str, style: str) -> Styled:
+        made = super().__new__(cls, text)
+        made.style = style
+        return made
+
+
 # Rows in columns, the last of which is folded to the width.
 
 
@@ -67,20 +81,43 @@ def in_groups(
     return "\n".join(found)
 
 
-def in_columns(rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """The rows as lines, a folded one as several joined by newlines.
+def in_columns(
+    rows: Sequence[Sequence[str]],
+    width: int | None,
+    paint: Paint = plain,
+    *,
+    indent: int = 2,
+    least: int = 16,
+    breaks_words: bool = True,
+) -> list[str]:
+    """The rows as lines, a folded one as several joined by newlines. The last column has the room
+    that is left, and `least` of it; without a width it is not folded.
 
     >>> in_columns([("op", "of"), ("add", "arithmetic")], 40)
     ['  op   of', '  add  arithmetic']
     """
-    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
-    margin = " " * (2 + sum(size + 2 for size in sizes))
+    sizes = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)][:-1]
+    margin = " " * (indent + sum(sizes))
+    room = max(width - len(margin), least) if width else sys.maxsize
     lines = []
     for *cells, last in rows:
-        head = "  " + "".join(cell.ljust(size + 2) for cell, size in zip(cells, sizes, strict=True))
-        first, *more = textwrap.wrap(last, max(width - len(margin), 16)) or [""]
-        lines.append("\n".join([f"{head}{first}".rstrip(), *[margin + line for line in more]]))
+        head = "".join(map(_padded, cells, sizes, repeat(paint)))
+        folded = textwrap.wrap(
+            last, room, break_long_words=breaks_words, break_on_hyphens=breaks_words
+        )
+        first, *more = [_painted(line, last, paint) for line in folded] or [""]
+        line = f"{' ' * indent}{head}{first}".rstrip()
+        lines.append("\n".join([line, *[margin + part for part in more]]))
     return lines
+
+
+def _padded(cell: str, size: int, paint: Paint) -> str:
+    return _painted(cell.ljust(size), cell, paint) if cell else " " * size
+
+
+def _painted(text: str, cell: str, paint: Paint) -> str:
+    """A text of a cell, in its style."""
+    return paint(text, cell.style) if isinstance(cell, Styled) else text
 
 
 def some_of(every: Sequence[str], found: Sequence[str]) -> str:

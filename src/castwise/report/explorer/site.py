@@ -19,8 +19,8 @@ from typing import Any
 
 from castwise import __version__
 from castwise.catalog.dialects import dialect_named
-from castwise.comparing.distances import Distances, distances
-from castwise.comparing.lattice import lattice
+from castwise.comparing.diff import Distances, distances
+from castwise.comparing.table import lattice
 from castwise.drawing import shade
 from castwise.engine.decision import HAZARDS
 from castwise.engine.plan import dialect_reach
