@@ -12,7 +12,7 @@ from textwrap import dedent
 import pytest
 
 from castwise.auditing.loading import audited_code
-from castwise.auditing.originals import original_code
+from castwise.auditing.patches.originals import original_code
 
 SOURCES = {
     "functions": """

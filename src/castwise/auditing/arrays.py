@@ -64,10 +64,6 @@ def is_array_type(kind: type) -> bool:
         return True
     if kind in NUMBERS or id(kind) in _others:
         return False
-    return _learn(kind)
-
-
-def _learn(kind: type) -> bool:
     found = _array_type(kind)
     if found is None:
         _others.add(id(kind))

@@ -25,8 +25,8 @@ from castwise.auditing.hooks import all_hooks
 from castwise.auditing.loading import CHECKED, prepare, register_sites, rewritten
 from castwise.auditing.log import LOG, UNOBSERVED, Log, PendingOperation, Tally
 from castwise.auditing.operations import Harmless, NotUnderstood, understand
-from castwise.auditing.originals import keep_source
 from castwise.auditing.origins import Audit, make_audit
+from castwise.auditing.patches.originals import keep_source
 from castwise.auditing.port import Port, answer_to, make_port, questions_in
 from castwise.auditing.records import (
     Coverage,

@@ -183,13 +183,8 @@ def returned_arrays(result: Any) -> list[Any]:
 
 # Which functions are observed: their calls need no note, because what they do is seen.
 
-rewritten_files: set[str] = set()
+rewritten_files: set[str] = set()  # all their functions are
 _rewritten_codes: dict[int, types.CodeType] = {}  # by id, because code objects are slow to hash
-
-
-def observed_file(path: str) -> None:
-    """Registers a file whose functions are observed."""
-    rewritten_files.add(path)
 
 
 def observed_code(code: types.CodeType) -> None:

@@ -64,20 +64,15 @@ def _write_entry(kept: Path, entry: Any) -> None:
         return
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
-        _remove_old(kept.parent)
+        for old in kept.parent.iterdir():
+            with suppress(OSError):  # another process may have removed it
+                if time.time() - old.stat().st_mtime > _KEPT:
+                    old.unlink()
         handle, unfinished = tempfile.mkstemp(dir=kept.parent)
         with os.fdopen(handle, "wb") as file:
             body = dumps(entry)
             file.write(hashlib.sha256(body).digest() + body)
         os.replace(unfinished, kept)
-
-
-def _remove_old(folder: Path) -> None:
-    now = time.time()
-    for file in folder.iterdir():
-        with suppress(OSError):  # another process may have removed it
-            if now - file.stat().st_mtime > _KEPT:
-                file.unlink()
 
 
 # Source code with observers, compiled and cached on disk.

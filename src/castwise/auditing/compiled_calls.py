@@ -7,9 +7,9 @@ import contextlib
 import sys
 import types
 from _thread import get_ident
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 from castwise.auditing.arrays import ARRAYS, NUMBERS, find_maker
 from castwise.auditing.hook import CannotRunPlainlyError, Hook
@@ -28,16 +28,6 @@ _MOST_UNFINISHED = 8
 _MOST_COMPILATIONS = 16  # of one function
 _MOST_LEAVES = 10_000
 _STATIC = "static"
-
-
-class _Leaf(NamedTuple):
-    """What a compiler sees of a value: a part of an argument, or all of it."""
-
-    path: str  # within the argument
-    value: Any
-    dtype: Any  # None: it is no array and no number, so it is part of the program
-    shape: tuple[int, ...]
-    is_weak: bool
 
 
 class CompiledCall:
@@ -145,24 +135,24 @@ def _arguments(
 ) -> list[SeenArgument]:
     is_named = isinstance(place, int) and place < len(parameters)
     label = parameters[place] if is_named else str(place)  # type: ignore[index]
-    leaves = hook.compiling.leaves(thing) if hook.compiling.leaves else []
-    return [_argument(str(place), label, _Leaf(*leaf)) for leaf in leaves]
-
-
-def _argument(place: str, label: str, leaf: _Leaf) -> SeenArgument:
-    kind = type(leaf.value)
-    array = ARRAYS.get(kind)
-    dtype = _STATIC if leaf.dtype is None else dtype_name(leaf.dtype) or str(leaf.dtype)
-    return SeenArgument(
-        place,
-        label + leaf.path,
-        dtype,
-        leaf.is_weak,
-        tuple(leaf.shape),
-        repr(leaf.value) if kind in NUMBERS else "",
-        array is not None and array.is_scalar,
-        find_maker(leaf.value, array.owner) if array else 0,
-    )
+    if hook.compiling.leaves is None:
+        return []
+    found = []
+    for path, value, dtype, shape, is_weak in hook.compiling.leaves(thing):
+        array = ARRAYS.get(type(value))
+        found.append(
+            SeenArgument(
+                str(place),
+                label + path,
+                _STATIC if dtype is None else dtype_name(dtype) or str(dtype),
+                is_weak,
+                tuple(shape),
+                repr(value) if type(value) in NUMBERS else "",
+                array is not None and array.is_scalar,
+                find_maker(value, array.owner) if array else 0,
+            )
+        )
+    return found
 
 
 # The same call without the compiler, on the same arguments.
@@ -179,10 +169,18 @@ def _compare(
         return
     compiled = [] if has_raised else compiling.leaves(result)
     traced = _results(islice(LOG.events, call.events, None))
-    note = _noter(compiling.name, definition)
+
+    def note(differences: Iterable[CompiledDifference] = (), skipped: str = "") -> None:
+        compared = ComparedCompilation(compiling.name, *definition, tuple(differences), skipped)
+        LOG.compared.append(compared)
+
     site = site_at(call.mark)
     place = site.file, site.line
-    with thread_log() as events, _silenced():
+    with (
+        thread_log() as events,
+        contextlib.redirect_stdout(_Silent(sys.stdout)),
+        contextlib.redirect_stderr(_Silent(sys.stderr)),
+    ):
         if events is None:
             note(skipped="another thread compared a function meanwhile")
             return
@@ -200,14 +198,6 @@ def _compare(
             else:
                 place = _first_other(_results(events), traced) or place
                 note(_differences(plain, compiled, place))
-
-
-def _noter(compiler: str, definition: tuple[str, str, int]) -> Callable[..., None]:
-    def note(differences: Iterable[CompiledDifference] = (), skipped: str = "") -> None:
-        compared = ComparedCompilation(compiler, *definition, tuple(differences), skipped)
-        LOG.compared.append(compared)
-
-    return note
 
 
 def _differences(
@@ -266,12 +256,3 @@ class _Silent:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
-
-
-@contextlib.contextmanager
-def _silenced() -> Iterator[None]:
-    with (
-        contextlib.redirect_stdout(_Silent(sys.stdout)),
-        contextlib.redirect_stderr(_Silent(sys.stderr)),
-    ):
-        yield

@@ -18,7 +18,14 @@ from castwise.auditing.calls import Callee, PendingCall, is_observed
 from castwise.auditing.log import SITES, PendingOperation, Tally, instruction_spot
 from castwise.auditing.observers import NOTES
 from castwise.auditing.records import CodeSpot, Crash, CrashedOperation, LocatedSite, Site
-from castwise.auditing.rewriting import SITES_PER_FILE, dotted, first_mark, full_path, literal
+from castwise.auditing.rewriting import (
+    SITES_PER_FILE,
+    SYMBOLS,
+    dotted,
+    first_mark,
+    full_path,
+    literal,
+)
 from castwise.auditing.saved import site_at, tallied_event
 from castwise.auditing.source import text_at
 from castwise.errors import PromotionError
@@ -56,17 +63,12 @@ def _ended_the_program(trace: TracebackType | None) -> bool:
     return is_main or frame.f_globals.get("__name__") == "runpy"
 
 
-def _steps(error: BaseException) -> list[TracebackType]:
+def _users(error: BaseException) -> list[TracebackType]:
+    """The steps of a traceback from the innermost one of the user on."""
     steps, trace = [], error.__traceback__
     while trace is not None:
         steps.append(trace)
         trace = trace.tb_next
-    return steps
-
-
-def _users(error: BaseException) -> list[TracebackType]:
-    """The steps of a traceback from the innermost one of the user on."""
-    steps = _steps(error)
     places = [n for n, step in enumerate(steps) if is_observed(step.tb_frame.f_code)]
     return steps[places[-1] :] if places else []
 
@@ -101,15 +103,11 @@ def _users_operations(step: TracebackType) -> Iterator[CrashedOperation]:
     sites = [(m, s) for m, s in SITES.items() if first <= m < first + SITES_PER_FILE]
     exact = [(m, s) for m, s in sites if s[:4] == spot[1:]]
     on_line = [(m, s) for m, s in sites if s.line <= spot.line <= s.end_line]
-    for mark, site in exact or sorted(on_line, key=_extent):
+    on_line.sort(key=lambda at: (at[1].end_line - at[1].line, at[1].end_column - at[1].column))
+    for mark, site in exact or on_line:
         found = _operation(mark, site, step.tb_frame)
         if found is not None:
             yield found
-
-
-def _extent(entry: tuple[int, Site]) -> tuple[int, int]:
-    site = entry[1]
-    return site.end_line - site.line, site.end_column - site.column
 
 
 def _operation(mark: int, site: Site, frame: FrameType) -> CrashedOperation | None:
@@ -145,8 +143,8 @@ def _library_operation(step: TracebackType) -> Iterator[CrashedOperation]:
         return
     if isinstance(node, ast.BinOp):
         nodes = _operands(node)
-        _, symbol, _ = ast.unparse(ast.BinOp(ast.Name("a"), node.op, ast.Name("b"))).split()
-        site = Site(*spot[1:], "operator", symbol, tuple(literal(n) for n in nodes))
+        literals = tuple(literal(n) for n in nodes)
+        site = Site(*spot[1:], "operator", SYMBOLS[type(node.op)], literals)
         notes = tuple(_noted(n, frame) for n in nodes)
         yield _crashed(PendingOperation(0, None, notes), LocatedSite(spot.file, site))
 

@@ -156,15 +156,10 @@ def _pass_audit_on(directory: str) -> None:
     os.unsetenv(EMPTY)
     for name, value in environment(directory, os.environ.get("PYTHONPATH")).items():
         os.putenv(name, value)
-    _pass_audit_on_explicitly(directory)
-
-
-def _pass_audit_on_explicitly(directory: str) -> None:
-    """Adds the variables when the parent passes an explicit environment, as with `env=`."""
     starter: Any = sys.modules.get("_posixsubprocess")
     if starter is None:
         return
-    plain = starter.fork_exec
+    plain = starter.fork_exec  # gets the environment that a program gives, as with `env=`
 
     def fork_exec(*arguments: Any) -> Any:
         place = _ENVIRONMENT_ARGUMENT

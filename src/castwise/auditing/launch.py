@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 from castwise.auditing import saved
 from castwise.auditing.compile import prepared
@@ -123,22 +123,13 @@ def _load_outcome(directory: Path, printed: str, said: str) -> Outcome:
     return Outcome({name: FinalValues(*fields) for name, fields in data.items()}, printed, said)
 
 
-class _Streams(NamedTuple):
-    """The standard streams of a program; None is castwise's own."""
-
-    stdin: int | None
-    stdout: int | None
-    stderr: int | None
-
-
-def _streams(options: Options, directory: Path) -> _Streams:
-    """A program that is not shown gets the input of the first run again if that is a file, and none
-    otherwise: it must not wait for a person."""
-    stdout = subprocess.PIPE if options.keeps_outcome else None
+def _input_and_stderr(options: Options, directory: Path) -> tuple[int | None, int | None]:
+    """Two streams of a program; None is castwise's own. A program that is not shown gets the input
+    of the first run again if that is a file, and none otherwise: it must not wait for a person."""
     if options.is_shown:
-        return _Streams(None, stdout, None)
+        return None, None
     stderr = os.open(directory / _STDERR, os.O_WRONLY | os.O_CREAT, 0o600)
-    return _Streams(_same_input(directory), stdout, stderr)
+    return _same_input(directory), stderr
 
 
 @functools.cache
@@ -173,16 +164,16 @@ def _wait(
     decides how to handle it."""
     printed: list[bytes] = []
     variables = environment(str(directory), os.environ.get("PYTHONPATH"))
-    streams = _streams(options, directory)
+    stdin, stderr = _input_and_stderr(options, directory)
     began = time.monotonic()
     process = subprocess.Popen(
         command,
-        stdin=streams.stdin,
-        stdout=streams.stdout,
-        stderr=streams.stderr,
+        stdin=stdin,
+        stdout=subprocess.PIPE if options.keeps_outcome else None,
+        stderr=stderr,
         env={**os.environ, **variables},
     )
-    for stream in (streams.stdin, streams.stderr):
+    for stream in (stdin, stderr):
         if stream is not None and stream >= 0:  # subprocess.DEVNULL is negative
             os.close(stream)
     arguments = (process.stdout, printed, options.is_shown)

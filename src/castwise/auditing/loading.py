@@ -16,8 +16,8 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from typing import Any
 
-from castwise.auditing import originals, process, scopes
-from castwise.auditing.calls import observed_file
+from castwise.auditing import process, scopes
+from castwise.auditing.calls import rewritten_files
 from castwise.auditing.compile import (
     Entry,
     MainScript,
@@ -33,6 +33,7 @@ from castwise.auditing.patches import (
     PATCHES,
     RECORDING_PATCHES,
     apply_when_imported,
+    originals,
 )
 from castwise.auditing.records import Site, Unobserved
 from castwise.auditing.rewriting import BEGIN, first_mark, full_path
@@ -74,7 +75,7 @@ def register(
     source = edited(source, full_path(path))
     originals.keep_source(path, source, is_main=is_main, checks=_checks)
     UNOBSERVED[full_path(path)] = [Unobserved(*fields) for fields in unobserved]
-    observed_file(path)
+    rewritten_files.add(path)
     if _checks:
         CHECKED.add(path)
 

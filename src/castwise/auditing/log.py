@@ -10,7 +10,7 @@ import sys
 from _thread import allocate_lock, get_ident
 from collections.abc import Callable, ItemsView, Iterator, Sequence
 from types import CodeType, FrameType
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from castwise.auditing.arrays import (
     ARRAYS,
@@ -35,13 +35,11 @@ from castwise.auditing.calls import (
 )
 from castwise.auditing.hook import Hook
 from castwise.auditing.records import (
-    AutocastOp,
     CodeSpot,
     ComparedCompilation,
     Compilation,
     Crash,
     HeldState,
-    RepeatedCast,
     Site,
     Unobserved,
 )
@@ -135,20 +133,6 @@ _ORDERED = frozenset({bool, int, float})
 _NOW_AND_THEN = 15  # one in 16 runs of an operation checks whether a report is due
 
 
-class AutocastLog(Protocol):
-    """What a hook has seen while autocast was on."""
-
-    blocks: int
-
-    @property
-    def records(self) -> tuple[AutocastOp, ...]:
-        """The ops."""
-
-    @property
-    def repeats(self) -> tuple[RepeatedCast, ...]:
-        """The arrays that were cast more than once."""
-
-
 class Log:
     """Everything seen in this process."""
 
@@ -173,7 +157,7 @@ class Log:
         self._alive: dict[tuple[int, Any], AliveResults] = {}  # by site and dtype
         self.crash: Crash | None = None  # the error that ended the program
         self.states: dict[Any, HeldState] = {}  # what optimizers keep
-        self.autocast: AutocastLog | None = None
+        self.autocast: Any = None  # what a patch has seen while autocast was on
         self.compilations: dict[tuple[str, str, int], list[Compilation]] = {}  # by function
         self.compared: list[ComparedCompilation] = []
 
@@ -217,7 +201,7 @@ class Log:
 
     def operator(self, mark: int, operands: tuple[Any, ...], result: Any) -> None:
         """Counts an operator's run and records where its result comes from."""
-        self._add(mark, None, operands, (), result)
+        self.add(mark, None, operands, (), result)
 
     def call(self, mark: int, called: PendingCall, result: Any) -> bool:
         """Counts a call if it takes or returns arrays, and returns whether it does."""
@@ -226,11 +210,11 @@ class Log:
         operands = tuple(called.notes)
         kind = type(result)
         if is_array_type(kind):
-            self._add(mark, called.callee, operands, called.flags, result)
+            self.add(mark, called.callee, operands, called.flags, result)
         elif any([type(o) in (Note, tuple) for o in operands]):
             parts = returned_arrays(result) if result is not None else ()
             if parts:
-                self._add(mark, called.callee, operands, called.flags, parts[0], (kind,))
+                self.add(mark, called.callee, operands, called.flags, parts[0], (kind,))
                 for part in parts[1:]:
                     self.passed(mark, part)
             else:
@@ -252,12 +236,6 @@ class Log:
         if self.on_event:
             self.on_event(is_new)
 
-    def call_inside(
-        self, mark: int, callee: AnyCallee, operands: tuple[Any, ...], flags: Any, result: Any
-    ) -> Tally:
-        """Counts an operation that the user's source does not call by name."""
-        return self._add(mark, callee, operands, flags, result)
-
     def write(self, mark: int, operands: tuple[Any, ...]) -> None:
         """Counts a write of a value into elements of an array."""
         target, value = operands
@@ -274,7 +252,7 @@ class Log:
         """Counts an array seen at a site after it was quieted."""
         self.late[mark] = self.late.get(mark, 0) + 1
 
-    def _add(
+    def add(
         self,
         mark: int,
         callee: AnyCallee | None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -348,13 +348,6 @@ class Beyond:
         compiled = {c.mark for c in self.compilations}
         compiled |= {a.maker for c in self.compilations for a in c.arguments if a.maker}
         return of_autocast | compiled | {state.mark for state in self.states}
-
-
-def merge_beyond(parts: Iterable[Beyond]) -> Beyond:
-    """What several processes have seen, as one."""
-    found = list(parts)
-    names = [field.name for field in fields(Beyond)]
-    return Beyond(**{n: tuple(o for part in found for o in getattr(part, n)) for n in names})
 
 
 # The error that ended a program, and the operation that raised it.

@@ -9,6 +9,7 @@ import os
 import platform
 import resource
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
@@ -51,7 +52,6 @@ from castwise.auditing.records import (
     SourceEdit,
     UnobservedFunction,
     arrays_in,
-    merge_beyond,
 )
 from castwise.auditing.rewriting import SITES_PER_FILE
 from castwise.errors import UsageError
@@ -445,15 +445,8 @@ def merge_seen(parts: Iterable[Seen]) -> Seen:
     """Merges what several processes have seen."""
     parts = list(parts)
     counts, facts = [part.counts for part in parts], [part.facts for part in parts]
-    failures: dict[str, int] = {}
-    for part in counts:
-        for text, count in part.failures.items():
-            failures[text] = failures.get(text, 0) + count
     return Seen(
-        events=tuple(event for part in parts for event in part.events),
-        inside=tuple(event for part in parts for event in part.inside),
-        attempts=tuple(event for part in parts for event in part.attempts),
-        losses=tuple(loss for part in parts for loss in part.losses),
+        **_joined(parts, "events", "inside", "attempts", "losses", "crashes"),
         sites={mark: site for part in parts for mark, site in part.sites.items()},
         files=tuple(dict.fromkeys(file for part in parts for file in part.files)),
         unobserved=tuple(dict.fromkeys(u for part in parts for u in part.unobserved)),
@@ -461,7 +454,7 @@ def merge_seen(parts: Iterable[Seen]) -> Seen:
             sum(part.plain for part in counts),
             sum(part.quiet for part in counts),
             sum(part.late for part in counts),
-            failures,
+            dict(sum((Counter(part.failures) for part in counts), Counter())),
         ),
         facts=RunFacts(
             {name: found for part in facts for name, found in part.running.items()},
@@ -475,9 +468,13 @@ def merge_seen(parts: Iterable[Seen]) -> Seen:
             any(part.compares for part in facts),
         ),
         digests=_merged_digests(parts),
-        crashes=tuple(crash for part in parts for crash in part.crashes),
-        beyond=merge_beyond([part.beyond for part in parts]),
+        beyond=Beyond(**_joined([part.beyond for part in parts], *get_type_hints(Beyond))),
     )
+
+
+def _joined(records: Iterable[Any], *names: str) -> dict[str, tuple[Any, ...]]:
+    """The named fields of several records, one after another."""
+    return {name: tuple(o for record in records for o in getattr(record, name)) for name in names}
 
 
 def _merged_digests(parts: Iterable[Seen]) -> dict[str, str]:

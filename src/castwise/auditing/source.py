@@ -183,12 +183,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef, ast.Lambda)
 
 
-class _Imports(NamedTuple):
-    """The imports of a module, or of a function in it."""
-
-    first: int  # its lines
-    last: int
-    names: dict[str, str]  # what is imported -> the name it has
+# The imports of a module, or of a function in it: its lines, and what it imports -> its name there.
+_Imports: TypeAlias = "tuple[int, int, dict[str, str]]"
 
 
 class _Source(NamedTuple):
@@ -222,10 +218,7 @@ def _read(file: str) -> _Source:
     lines = linecache.getlines(file)  # the same list as long as the file is the same
     known = _known.get(file)
     if known is None or known.lines is not lines:
-        try:
-            tree = ast.parse("".join(lines))
-        except (SyntaxError, ValueError):
-            tree = ast.Module([], [])
+        tree = _tree("".join(lines))
         known = _Source(lines, [*_imports_in(tree, len(lines))], _statements_in(tree))
         _known[file] = known
     return known
@@ -241,14 +234,14 @@ def _statements_in(tree: ast.Module) -> dict[int, tuple[int, int]]:
 
 
 def _imports_in(tree: ast.Module, count: int) -> Iterator[_Imports]:
-    yield _Imports(1, count, _names(tree))
+    yield 1, count, _names(tree)
     for node in ast.walk(tree):
         if isinstance(node, _FUNCTIONS):
-            yield _Imports(node.lineno, node.end_lineno or node.lineno, _names(node))
+            yield node.lineno, node.end_lineno or node.lineno, _names(node)
 
 
 def _names(scope: ast.AST) -> dict[str, str]:
-    statements = ast.Module([node for node in _walk(scope)], [])  # type: ignore[misc]
+    statements = ast.Module([*_walk(scope)], [])  # type: ignore[list-item]
     return {module: name for name, module in imported_names(statements).items()}
 
 

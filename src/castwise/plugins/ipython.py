@@ -13,11 +13,11 @@ from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleT
 from typing import Any
 
 from castwise.auditing.blocks import AuditLog, code_like, unobserved_as
-from castwise.auditing.calls import is_observed, observed_code, observed_file
+from castwise.auditing.calls import is_observed, observed_code, rewritten_files
 from castwise.auditing.hooks import compilers
 from castwise.auditing.loading import CHECKED, prepare, register_sites
 from castwise.auditing.log import UNOBSERVED
-from castwise.auditing.originals import keep_source
+from castwise.auditing.patches.originals import keep_source
 from castwise.auditing.records import Unobserved
 from castwise.auditing.rewriting import CompiledFunctions, full_path, rewrite_tree
 from castwise.auditing.suppressions import without_ignored
@@ -215,7 +215,7 @@ def _audit(shell: Any, line: str, cell: str) -> None:
     name = shell.compile.cache(source, shell.execution_count, raw_code=cell)
     rewriting = _CellRewriting(name, _namespace_compilers(shell.user_ns))
     prepare()
-    observed_file(name)
+    rewritten_files.add(name)
     keep_source(name, source.encode(), checks=True)
     CHECKED.add(name)
     shell.ast_transformers.append(rewriting)

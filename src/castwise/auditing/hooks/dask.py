@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from castwise.auditing.hook import Arrays, Callables, Calls, Hook, OwnRules, Read, Spelling
+from castwise.auditing.hook import Arrays, Callables, Calls, Hook, OwnRules, Read
 from castwise.auditing.hooks.numpy import HOOK as NUMPY
 
 
@@ -17,15 +18,8 @@ HOOK = Hook(
     framework="dask",
     rules=NUMPY.rules,
     related="numpy",
-    arrays=Arrays(
-        types="Array",
-        read=_read,
-        rebinds=True,
-    ),
-    callables=Callables(
-        types="ufunc",
-        operands=NUMPY.callables.operands,
-    ),
+    arrays=Arrays(types="Array", read=_read, rebinds=True),
+    callables=Callables(types="ufunc", operands=NUMPY.callables.operands),
     calls=Calls(
         casts="astype view",
         makes=f"{NUMPY.calls.makes} from_array from_delayed from_zarr from_npy_stack",
@@ -38,12 +32,7 @@ HOOK = Hook(
         declares="map_blocks map_overlap apply_gufunc gufunc from_delayed blockwise reduction "
         "apply_along_axis apply_over_axes from_map",
     ),
-    spelling=Spelling(
-        names="dask.array",
-        alias="da",
-        makes_without_dtype=NUMPY.spelling.makes_without_dtype,
-        dtypes=NUMPY.spelling.dtypes,
-        dtype_places=NUMPY.spelling.dtype_places,
-        takes_dtype_first="astype",
+    spelling=replace(
+        NUMPY.spelling, names="dask.array", alias="da", takes_dtype="", functions={}
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The hooks for NumPy and for its masked arrays."""
+"""The hooks for NumPy, for its masked arrays, and for CuPy, which has its functions on the GPU."""
 
 from __future__ import annotations
 
@@ -148,4 +148,19 @@ MASKED = replace(
         unlike="mean std var average median anom",
     ),
     spelling=replace(HOOK.spelling, takes_dtype="", functions={}),
+)
+
+CUPY = Hook(
+    framework="cupy",
+    rules=HOOK.rules,
+    related="numpy",
+    arrays=Arrays(types="ndarray", owner="base"),
+    callables=Callables(types="ufunc", operands=HOOK.callables.operands),
+    calls=Calls(
+        casts=HOOK.calls.casts,
+        makes=HOOK.calls.makes,
+        keeps=f"{HOOK.calls.keeps} get set asnumpy toDlpack",
+        like=HOOK.calls.like,
+    ),
+    spelling=replace(HOOK.spelling, names="cupy", alias="cp"),
 )

@@ -20,21 +20,21 @@ _CLOUDPICKLES = (
 
 # By module, as file.function: what a program needs of which any function is observed.
 PATCHES = {
-    "marshal": "code_readers.marshal_originals",
-    "dis": "code_readers.show_originals",
-    "inspect": "code_readers.hide_observers",
-    "dill._dill": "code_readers.dill_originals",
-    "dill.detect": "code_readers.find_the_globals_of_originals",
+    "marshal": "originals.marshal_originals",
+    "dis": "originals.show_originals",
+    "inspect": "originals.hide_observers",
+    "dill._dill": "originals.dill_originals",
+    "dill.detect": "originals.find_the_globals_of_originals",
     # It hashes functions to find results that it has kept from earlier runs.
-    "datasets.utils._dill": "code_readers.save_originals",
+    "datasets.utils._dill": "originals.save_originals",
     # The package itself, and the copies of it in others.
     **dict.fromkeys([f"{package}.cloudpickle" for package in _CLOUDPICKLES],
-                    "code_readers.cloudpickle_originals"),
+                    "originals.cloudpickle_originals"),
     # The pickler is in this file before version 3.
     **dict.fromkeys([f"{package}.cloudpickle_fast" for package in _CLOUDPICKLES],
-                    "code_readers.cloudpickle_originals"),
-    "numba.core.bytecode": "code_readers.compile_originals_with_numba",
-    "numba.core.dispatcher": "code_readers.dispatch_originals",
+                    "originals.cloudpickle_originals"),
+    "numba.core.bytecode": "originals.compile_originals_with_numba",
+    "numba.core.dispatcher": "originals.dispatch_originals",
     "torch._dynamo.convert_frame": "torch_compile.compile_originals",
     "torch._dynamo.variables.functions": "torch_compile.inline_originals",
     "torch.utils.data._utils.collate": "torch_training.follow_batches",

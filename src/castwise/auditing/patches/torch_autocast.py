@@ -297,4 +297,4 @@ class _Autocast:
 def _seen() -> _Autocast:
     if LOG.autocast is None:
         LOG.autocast = _Autocast()
-    return LOG.autocast  # type: ignore[return-value]
+    return LOG.autocast  # type: ignore[no-any-return]

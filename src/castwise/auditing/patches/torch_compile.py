@@ -7,16 +7,16 @@ import functools
 import inspect
 import re
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from types import CodeType, FrameType, TracebackType
+from types import CodeType
 from typing import Any, NamedTuple
 
 from castwise.auditing.calls import rewritten_files
 from castwise.auditing.log import LOG, users_frame
 from castwise.auditing.observers import OBSERVERS
-from castwise.auditing.originals import compiled_code
+from castwise.auditing.patches.originals import compiled_code
 from castwise.auditing.records import ComparedCompilation, CompiledDifference
 from castwise.auditing.rewriting import full_path
 from castwise.auditing.saved import dtype_name
@@ -67,8 +67,11 @@ def _note_refusal_by_tracing(error: Exception, code: CodeType) -> None:
         except Exception:
             _note(code, [])  # the call itself raises, too
             return
-        difference = CompiledDifference(_name(node), _dtype(result), "", *_place(node))
-        _note(code, [replace(difference, error=_line(_first_cause(error)))])
+        first: BaseException = error
+        while first.__cause__ or first.__context__:
+            first = first.__cause__ or first.__context__  # type: ignore[assignment]
+        place = _place(node)
+        _note(code, [CompiledDifference(_name(node), _dtype(result), "", *place, _line(first))])
     except Exception as own:
         LOG.failed(own)
 
@@ -159,7 +162,7 @@ def _traced_call(error: Exception) -> tuple[Any, Callable[[], Any]] | None:
     something else."""
     cause: BaseException | None = error
     while cause is not None:
-        for frame in _frames(cause.__traceback__):
+        for frame, _ in traceback.walk_tb(cause.__traceback__):
             if frame.f_code.co_name == "run_node" and "torch/_dynamo" in frame.f_code.co_filename:
                 held = frame.f_locals
                 node = held["node"]
@@ -168,28 +171,16 @@ def _traced_call(error: Exception) -> tuple[Any, Callable[[], Any]] | None:
     return None
 
 
-def _frames(traceback: TracebackType | None) -> Iterator[FrameType]:
-    while traceback is not None:
-        yield traceback.tb_frame
-        traceback = traceback.tb_next
-
-
-def _real(things: Any) -> Any:
-    """Tensors of ones in place of those that have no values."""
+def _call(node: Any, args: Any, kwargs: Any) -> Any:
+    """Makes the call of a node, with tensors of ones in place of those that have no values."""
     torch = sys.modules["torch"]
-    pytree = sys.modules["torch.utils._pytree"]
 
     def real(thing: Any) -> Any:
         if not isinstance(thing, torch.Tensor):
             return thing
         return torch.ones(tuple(map(int, thing.shape)), dtype=thing.dtype, device=thing.device)
 
-    return pytree.tree_map(real, things)
-
-
-def _call(node: Any, args: Any, kwargs: Any) -> Any:
-    """Makes the call of a node, with real tensors."""
-    args, kwargs = _real(args), _real(kwargs)
+    args, kwargs = sys.modules["torch.utils._pytree"].tree_map(real, (args, kwargs))
     if node.op == "call_method":
         return getattr(args[0], node.target)(*args[1:], **kwargs)
     return node.target(*args, **kwargs)
@@ -198,15 +189,11 @@ def _call(node: Any, args: Any, kwargs: Any) -> Any:
 def _note(code: CodeType, differences: Sequence[CompiledDifference]) -> None:
     if code.co_filename in rewritten_files:
         where = code.co_name, full_path(code.co_filename), code.co_firstlineno
-    else:  # a module's own code is torch's
-        where = "", *_called_from()
+    else:  # a module's own code is torch's: the line of the program that calls it
+        frame = users_frame(sys._getframe())
+        called = (full_path(frame.f_code.co_filename), frame.f_lineno or 0) if frame else ("", 0)
+        where = "", *called
     LOG.compared.append(ComparedCompilation(_COMPILER, *where, tuple(differences)))
-
-
-def _called_from() -> tuple[str, int]:
-    """The line of the program that calls what is compiled."""
-    frame = users_frame(sys._getframe())
-    return (full_path(frame.f_code.co_filename), frame.f_lineno or 0) if frame else ("", 0)
 
 
 def _name(node: Any) -> str:
@@ -225,11 +212,6 @@ def _place(node: Any) -> tuple[str, int]:
 def _dtype(thing: Any) -> str:
     dtype = getattr(thing, "dtype", None)
     return "" if dtype is None else dtype_name(dtype) or str(dtype)
-
-
-def _first_cause(error: BaseException) -> BaseException:
-    cause = error.__cause__ or error.__context__
-    return error if cause is None else _first_cause(cause)
 
 
 def _listed(dtypes: Iterable[str]) -> str:

@@ -278,14 +278,15 @@ class _DispatchLog:
             return None  # no user code is running
         if not mark:
             return None
-        callee = InsideCallee(_module(func), name, of, autocast, spot)
-        return _log_inside(mark, callee, args, keywords, result)
-
-
-def _module(func: Any) -> str:
-    """The module of an op: aten is PyTorch itself; custom ops belong to their library."""
-    space = func.namespace
-    return "torch" if space in ("aten", "prims") else str(space)
+        made = _first_array(result)
+        if made is None:
+            return None
+        # aten is PyTorch itself; custom ops belong to their library.
+        module = "torch" if func.namespace in ("aten", "prims") else str(func.namespace)
+        callee = InsideCallee(module, name, of, autocast, spot)
+        operands = tuple([_operand_note(thing) for thing in args])
+        given = given_dtype(keywords.get("dtype"))
+        return LOG.add(mark, callee, operands, (given, True, False, len(operands)), made)
 
 
 @functools.cache
@@ -305,22 +306,6 @@ def _autocast_dtype(torch: Any) -> str:
 
 
 _MOST_ELEMENTS = 64  # of a list of arrays
-
-
-def _log_inside(
-    mark: int, callee: InsideCallee, args: Any, keywords: Any, result: Any
-) -> Tally | None:
-    """Counts an operation on arrays, at a site in the user's source, and returns its tally."""
-    try:
-        made = _first_array(result)
-        if made is None:
-            return None
-        operands = tuple([_operand_note(thing) for thing in args])
-        given = given_dtype(keywords.get("dtype"))
-        return LOG.call_inside(mark, callee, operands, (given, True, False, len(operands)), made)
-    except Exception as error:
-        LOG.failed(error)
-        return None
 
 
 def _first_array(result: Any) -> Any:
