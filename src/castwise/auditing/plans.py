@@ -96,8 +96,8 @@ class Program:
     @property
     def own_findings(self) -> dict[int, Finding]:
         """The findings in the user's source, not those inside libraries."""
-        inside = {p for p in self.findings if self.steps[p].event.inside is not None}
-        return {p: finding for p, finding in self.findings.items() if p not in inside}
+        found = self.findings.items()
+        return {p: finding for p, finding in found if self.steps[p].event.inside is None}
 
     def steps_at(self, mark: int) -> list[Step]:
         """The steps of a site."""

@@ -123,7 +123,7 @@ class _Size(click.ParamType):  # type: ignore[type-arg]  # not generic before cl
 # Which findings count, where they are written, and which of them fail the run.
 
 
-class FindingOptions(NamedTuple):
+class _FindingOptions(NamedTuple):
     """The values of the options."""
 
     json_file: Path | None
@@ -138,7 +138,7 @@ class FindingOptions(NamedTuple):
 
 _finding_options = options_as(
     "findings",
-    FindingOptions,
+    _FindingOptions,
     click.option("--json", "json_file", type=FILE, metavar="FILE",
                  help="Write the findings as JSON."),
     click.option("--sarif", "sarif_file", type=FILE, metavar="FILE",
@@ -164,10 +164,10 @@ _finding_options = options_as(
 )  # fmt: skip
 
 
-class Selection(NamedTuple):
+class _Selection(NamedTuple):
     """The same, checked before the program runs, because a run may take hours."""
 
-    options: FindingOptions
+    options: _FindingOptions
     with_all: bool
     hazards: tuple[str, ...]
     ignored: tuple[str, ...]
@@ -223,7 +223,7 @@ class Selection(NamedTuple):
         return of_program or 1
 
 
-def _make_selection(options: FindingOptions, with_all: bool) -> Selection:
+def _make_selection(options: _FindingOptions, with_all: bool) -> _Selection:
     """What these options select.
 
     Raises UsageError for an unknown hazard, a baseline that cannot be read, a missing directory.
@@ -240,13 +240,13 @@ def _make_selection(options: FindingOptions, with_all: bool) -> Selection:
     if both:
         raise UsageError(f"--fail-on {both} and --ignore {both} contradict each other.")
     known = read_baseline(options.baseline) if options.baseline else None
-    return Selection(options, with_all, hazards, ignored, known)
+    return _Selection(options, with_all, hazards, ignored, known)
 
 
 # The options of `castwise audit` that try, show and write fixes.
 
 
-class Fixes(NamedTuple):
+class _Fixes(NamedTuple):
     """What to do with the fixes."""
 
     try_fixes: bool
@@ -292,7 +292,7 @@ def _compatible_fixes(audit: Audit, trial: Trial | None) -> list[Fix]:
 
 _fix_options = options_as(
     "fixes",
-    Fixes,
+    _Fixes,
     click.option(
         "--try-fixes", is_flag=True,
         help="Run the program again, with its fixes in memory, and withdraw those that crash it, "
@@ -407,7 +407,7 @@ def _misplaced_note(command: click.Command, program: Sequence[str]) -> str | Non
 # The options of `castwise audit` for other dialects: enforce one now, or ask one later.
 
 
-class OtherDialects(NamedTuple):
+class _OtherDialects(NamedTuple):
     """What to do with dialects other than the one that runs."""
 
     save: Path | None  # the file for castwise port
@@ -419,7 +419,7 @@ class OtherDialects(NamedTuple):
 
 _dialect_options = options_as(
     "others",
-    OtherDialects,
+    _OtherDialects,
     click.option(
         "--save",
         type=FILE,
@@ -458,7 +458,7 @@ _dialect_options = options_as(
 # How the program runs under audit.
 
 
-class RunOptions(NamedTuple):
+class _RunOptions(NamedTuple):
     """What is audited, and how closely."""
 
     include: tuple[str, ...]
@@ -469,7 +469,7 @@ class RunOptions(NamedTuple):
 
 _run_options = options_as(
     "run_options",
-    RunOptions,
+    _RunOptions,
     click.option("--include", multiple=True, metavar="PACKAGE", help="Audit this package too."),
     click.option("--deep", is_flag=True, help="Look inside libraries and backward passes too."),
     click.option("--check-values", is_flag=True,
@@ -510,12 +510,12 @@ _program_argument = click.argument("program", nargs=-1, required=True, type=clic
 @_is_module_option
 @_program_argument
 def audit(
-    run_options: RunOptions,
-    fixes: Fixes,
+    run_options: _RunOptions,
+    fixes: _Fixes,
     with_all: bool,
     target: str | None,
-    findings: FindingOptions,
-    others: OtherDialects,
+    findings: _FindingOptions,
+    others: _OtherDialects,
     is_module: bool,
     program: tuple[str, ...],
 ) -> int:

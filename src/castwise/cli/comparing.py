@@ -170,7 +170,7 @@ _AMOUNT = re.compile(r"(\d+)(s|m)?")
 _SECONDS = {"s": 1, "m": 60}
 
 
-class Programs(NamedTuple):
+class _Programs(NamedTuple):
     """What to run, and on which backends."""
 
     amount: str
@@ -180,7 +180,7 @@ class Programs(NamedTuple):
 
 _program_options = options_as(
     "programs",
-    Programs,
+    _Programs,
     click.option(
         "--programs", "amount", metavar="60s|500",
         help="Run random programs for this long, or this many of them.",
@@ -193,27 +193,27 @@ _program_options = options_as(
 )  # fmt: skip
 
 
-def _verify_programs(dialect: str, programs: Programs, *, as_json: bool) -> int:
+def _verify_programs(dialect: str, programs: _Programs, *, as_json: bool) -> int:
     """Runs the programs, prints what they found and returns the command's exit status."""
     from castwise.catalog.dialects import dialect_named
     from castwise.comparing.programs import check_programs, speaker_for
     from castwise.progress import progress_to
     from castwise.report.verify import checked_json, checked_text
 
-    budget = parse_budget(programs.amount)
+    budget = _parse_budget(programs.amount)
     chosen = dialect_named(dialect)
     speaker = speaker_for(chosen)
-    backends = programs.backends or installed_backends()
+    backends = programs.backends or _installed_backends()
     with progress_to(f"Running programs in {speaker.name}", budget.total) as on_progress:
         found = check_programs(chosen, speaker, backends, budget, programs.seed, on_progress)
     echo(checked_json(found) if as_json else checked_text(found, paint_for_stdout()))
     return int(bool(found.unlisted))
 
 
-def parse_budget(amount: str) -> Budget:
+def _parse_budget(amount: str) -> Budget:
     """How many programs, or for how long.
 
-    >>> parse_budget("2m")
+    >>> _parse_budget("2m")
     Budget(programs=None, seconds=120)
 
     Raises UsageError if it is neither.
@@ -227,7 +227,7 @@ def parse_budget(amount: str) -> Budget:
     return Budget(seconds=number * _SECONDS[unit]) if unit else Budget(programs=number)
 
 
-def installed_backends() -> tuple[str, ...]:
+def _installed_backends() -> tuple[str, ...]:
     """The backends whose libraries are installed here."""
     from castwise.arrays.backends import EAGER, backend_named
 
@@ -273,7 +273,7 @@ def installed_backends() -> tuple[str, ...]:
 def verify(
     dialect: str,
     ops: tuple[str, ...],
-    programs: Programs,
+    programs: _Programs,
     as_json: bool,
     html_file: Path | None,
     through: str | None,
