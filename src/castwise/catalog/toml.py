@@ -99,7 +99,10 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
     if origin is tuple:
         return _list(get_args(hint), value, where)
     if origin is Mapping:
-        return _table(get_args(hint)[1], value, where)
+        if not isinstance(value, dict):
+            raise _wrong(where, "a table", value)
+        part_hint = get_args(hint)[1]
+        return {key: _typed(part_hint, part, _within(where, key)) for key, part in value.items()}
     if is_dataclass(hint):
         return _record(hint, value, where)
     wanted, wanted_text = _PLAIN[hint]
@@ -122,12 +125,6 @@ def _list(hints: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
     if not is_any_length and len(value) != len(hints):
         raise UsageError(f"{where} is a list of {len(hints)}, not of {len(value)}.")
     return tuple([_typed(hints[0], part, f"an entry of {where}") for part in value])
-
-
-def _table(hint: Any, value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise _wrong(where, "a table", value)
-    return {key: _typed(hint, part, _within(where, key)) for key, part in value.items()}
 
 
 def _within(where: str, key: str) -> str:

@@ -257,9 +257,8 @@ def _hint(name: str, dialect: Dialect) -> str:
 @functools.lru_cache(maxsize=256)
 def _prefix_dialect(prefix: str) -> Dialect | None:
     """The dialect whose framework has a prefix, such as np or torch.nn.functional."""
-    return next(
-        (d for d in map(dialect_named, dialects()) if prefix in d.naming.prefixes.split()), None
-    )
+    owners = (d for d in map(dialect_named, dialects()) if prefix in d.naming.prefixes.split())
+    return next(owners, None)
 
 
 @functools.lru_cache(maxsize=256)

@@ -92,18 +92,14 @@ def regular_expression(template: str) -> tuple[str, list[str]]:
     parts: list[str] = []
     groups: list[str] = []
     for text, name, _, _ in string.Formatter().parse(template):
-        skips = [_literal(part) for part in text.split("...")]
-        parts.append(_SKIPPED.join(skips))
+        escaped = [_SPECIAL.sub(lambda found: f"\\{found[0]}", part) for part in text.split("...")]
+        # A long message may be folded at any of its spaces.
+        parts.append(_SKIPPED.join([re.sub(r"\s+", r"\\s+", part) for part in escaped]))
         if name is not None:
             parts.append(_SHAPES.get(name, _DTYPE))
         if name not in (None, "any"):
             groups.append(str(name))
     return "".join(parts), groups
-
-
-def _literal(text: str) -> str:
-    """Text as it is, but for its spaces: a long message may be folded anywhere."""
-    return re.sub(r"\s+", r"\\s+", _SPECIAL.sub(lambda found: f"\\{found[0]}", text))
 
 
 def _names(own: Messages) -> dict[str, Any]:

@@ -81,9 +81,14 @@ class Launch:
         self._kernel = kernel  # whose code must stay in memory
         # Dimensions that are too many for a kernel are walked here, one index at a time.
         outer = max(len(layout.shape) - _MOST_RANK, 0)
+        indices = itertools.product(*[range(length) for length in layout.shape[:outer]])
+        offsets = [  # of all arrays from their first elements, in bytes
+            [sum(i * s for i, s in zip(index, own, strict=False)) for own in layout.strides]
+            for index in indices
+        ]
         parts = [
-            _part(layout, outer, start, end, offsets)
-            for offsets in _offsets(layout, outer)
+            _part(layout, outer, start, end, own)
+            for own in offsets
             for start, end in _borders(layout)
         ]
         count, address = len(layout.strides), kernel.address("kernel")
@@ -111,16 +116,6 @@ def _alone(address: int, part: Sequence[int], arrays: int) -> Callable[[Sequence
     call, given = _PROTOTYPE(address), (ctypes.c_int64 * len(part))(*part)
     addresses_type = ctypes.c_int64 * arrays
     return lambda addresses: call(given, addresses_type(*addresses))
-
-
-def _offsets(layout: Layout, outer: int) -> list[list[int]]:
-    """The distances of all arrays from their first elements, for each index of the outer
-    dimensions."""
-    indices = itertools.product(*[range(length) for length in layout.shape[:outer]])
-    return [
-        [sum(i * s for i, s in zip(index, own, strict=False)) for own in layout.strides]
-        for index in indices
-    ]
 
 
 def _borders(layout: Layout) -> list[tuple[int, int]]:

@@ -193,7 +193,10 @@ class Writer:
 
     def _number(self, value: Value) -> int:
         if value.writer is None:
-            return self._added(Step(CONSTANT, value.dtype, (), _detail(value.number)))
+            number = value.number
+            # A float is text, because zeros differ and NaN is not itself.
+            detail = number.hex() if isinstance(number, float) else int(number)
+            return self._added(Step(CONSTANT, value.dtype, (), detail))
         if value.writer is not self:
             raise NotLoweredError("a value of another program")
         return int(value.number)
@@ -203,11 +206,6 @@ class Writer:
             self._known[step] = len(self._steps)
             self._steps.append(step)
         return self._known[step]
-
-
-def _detail(number: int | float | bool) -> int | str:
-    """A number as part of a step. A float is text, because zeros differ and NaN is not itself."""
-    return number.hex() if isinstance(number, float) else int(number)
 
 
 def known(number: int | float | bool, dtype: DType) -> Value:

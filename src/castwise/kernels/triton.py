@@ -138,7 +138,9 @@ def _body(program: Lowered, steps: str, rank: int) -> list[str]:
 def _expression(step: Step, sources: Sequence[DType], given: Sequence[str]) -> str:
     dtype, does = step.dtype, step.does
     if does == CONSTANT:
-        return _constant(step)
+        number = step.number
+        text = repr(number) if math.isfinite(number) else f"float('{number}')"
+        return f"tl.full((1,), {text}, {_type(dtype)})"
     if does == CONVERT:
         return _converted(dtype, sources[0], given[0])
     if does in _EXPRESSIONS:
@@ -150,12 +152,6 @@ def _expression(step: Step, sources: Sequence[DType], given: Sequence[str]) -> s
         return f"tl.div_rn({', '.join(given)})"  # the operator is an approximation
     found = f"({f' {_SYMBOLS[does]} '.join(given)})"
     return found if does in COMPARE else f"{found}.to({_type(dtype)})"
-
-
-def _constant(step: Step) -> str:
-    number = step.number
-    text = repr(number) if math.isfinite(number) else f"float('{number}')"
-    return f"tl.full((1,), {text}, {_type(step.dtype)})"
 
 
 def _converted(dtype: DType, source: DType, value: str) -> str:

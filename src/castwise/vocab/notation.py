@@ -297,16 +297,13 @@ class _Parser:
             self._place = match.end()
             left = self._made(None, symbol, (left, self._binary(level + 1)))
             if level == 0:
-                self._check_no_chain()
+                chained = _BINARY.match(self._text, self._place)
+                if chained and chained[1]:
+                    raise UsageError(
+                        "a chain of comparisons, x < y < z, asks for the truth of an array: compare"
+                        " twice, and join with &."
+                    )
                 return left
-
-    def _check_no_chain(self) -> None:
-        match = _BINARY.match(self._text, self._place)
-        if match and match[1]:
-            raise UsageError(
-                "a chain of comparisons, x < y < z, asks for the truth of an array: compare twice,"
-                " and join with &."
-            )
 
     def _unary(self) -> Argument:
         match = _UNARY.match(self._text, self._place)
@@ -347,13 +344,15 @@ class _Parser:
         if text.startswith("[", start):
             length = _list_end(text[start:])
             self._place += length
-            return parse_operand(text[start : self._place]) if length else self._fail()
+            if not length:
+                raise self._unclear()
+            return parse_operand(text[start : self._place])
         operand = _OPERAND.match(text, start)
         if operand:
             self._place = operand.end()
             return _read_operand(operand)
         if not text.startswith("(", start):
-            return self._fail()
+            raise self._unclear()
         self._place += 1
         self._skip(_SPACE)
         with self._deeper():
@@ -391,7 +390,7 @@ class _Parser:
             return self._binary()
         word = _WORD.match(self._text, self._place)
         if not word:
-            return self._fail()
+            raise self._unclear()
         self._place = word.end()
         return next(part for part in word.groups() if part is not None)
 
@@ -429,9 +428,6 @@ class _Parser:
         if not self._text.startswith(char, self._place):
             raise self._unclear()
         self._place += 1
-
-    def _fail(self) -> Argument:
-        raise self._unclear()
 
     def _unclear(self) -> UsageError:
         rest = self._text[self._place :].strip()
