@@ -28,7 +28,7 @@ from house_map import house_map
 from castwise.catalog.dialects import dialect_named, dialects, layers
 from castwise.comparing.diff import distances
 from castwise.comparing.table import lattice
-from castwise.report.distances import distances_svg
+from castwise.report.diff import distances_svg
 from castwise.report.lattice import lattice_svg
 
 ROOT = Path(__file__).resolve().parents[1]

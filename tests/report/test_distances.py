@@ -21,7 +21,7 @@ from castwise.comparing.diff import (
     distances,
     distances_count,
 )
-from castwise.report.distances import (
+from castwise.report.diff import (
     DISTANCE_FORMATS,
     distances_csv,
     distances_json,

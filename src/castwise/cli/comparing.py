@@ -103,7 +103,7 @@ def _diff_two(
 def _diff_all(format_: str | None, output: Path | None) -> int:
     from castwise.catalog.dialects import dialects as all_dialects
     from castwise.comparing.diff import distances
-    from castwise.report.distances import DISTANCE_FORMATS, distances_text
+    from castwise.report.diff import DISTANCE_FORMATS, distances_text
 
     found = distances(all_dialects())
     deliver(
