@@ -138,7 +138,7 @@ class CuPy:
 
     def place(self, array: Any) -> Place | None:
         """How the elements lie in memory; None for another device, or another stream than the one
-        that all libraries share. A number is still on the NUMPY."""
+        that all libraries share. A number is still on the host."""
         if type(array) is np.ndarray and not array.shape:
             return Place((), ())
         is_here = type(array) is cupy.ndarray and array.device == cupy.cuda.Device()
