@@ -369,7 +369,7 @@ def question_about(
 
 def named_arguments(row: Op, given: dict[str, Any]) -> Named:
     """The named arguments of a call that the dtypes depend on; they are removed from `given`."""
-    if row.family == "conversion":
+    if not given or row.family == "conversion":
         return NOTHING
     taken = {n: given.pop(n) for n in (*_OF_ANY_OP, *row.call.takes) if n in given}
     found = {name: _read(name, thing) for name, thing in taken.items() if thing is not None}
