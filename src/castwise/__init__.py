@@ -53,13 +53,12 @@ if TYPE_CHECKING:
     from castwise.kernels.resources import get_threads, set_threads
     from castwise.rules.dialect import Dialect
     from castwise.rules.rule import Rule
+    from castwise.version import __version__
     from castwise.vocab.dtypes import DType
     from castwise.vocab.live import to_dtype as dtype
     from castwise.vocab.notation import describe
     from castwise.vocab.operands import Operand
     from castwise.vocab.ops import declare_op, ops
-
-__version__ = "0.2.0"
 
 # In the groups of the text above.
 __all__ = [  # noqa: RUF022
@@ -124,6 +123,7 @@ _NAMES = {
     "UsageError": "errors.UsageError",
     "PromotionWarning": "errors.PromotionWarning",
     "NearestVersionWarning": "errors.NearestVersionWarning",
+    "__version__": "version.__version__",
 }
 
 

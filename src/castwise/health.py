@@ -18,7 +18,6 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import NamedTuple
 
-from castwise import __version__
 from castwise.arrays.backends import DEFAULT_BACKEND, backend_names
 from castwise.arrays.fusing import COSTS, PACKAGES, VARIABLE, is_installed
 from castwise.catalog.dialects import dialect_named, dialects, nearest_named
@@ -26,6 +25,7 @@ from castwise.errors import CastwiseError, UsageError
 from castwise.kernels.resources import cache_directory, get_threads
 from castwise.rules.dialect import Dialect
 from castwise.settings import Settings, project_settings
+from castwise.version import __version__
 from castwise.vocab.live import framework_module
 
 # An installed package: its version, and whether its metadata and its module agree.

@@ -19,11 +19,11 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple, TypeAlias
 
-from castwise import __version__
 from castwise.auditing.hooks import compilers
 from castwise.auditing.records import Options
 from castwise.auditing.rewriting import full_path, rewrite
 from castwise.auditing.source import with_edits
+from castwise.version import __version__
 
 # Rewritten code on disk, so that a second run of a program starts fast.
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
-from castwise import __version__
 from castwise.auditing.arrays import ARRAYS, NUMBERS, Numbers, Signature
 from castwise.auditing.calls import AnyCallee, InsideCallee
 from castwise.auditing.log import (
@@ -55,6 +54,7 @@ from castwise.auditing.records import (
 )
 from castwise.auditing.rewriting import SITES_PER_FILE
 from castwise.errors import UsageError
+from castwise.version import __version__
 from castwise.vocab.dtypes import CANONICAL
 from castwise.vocab.live import loaded_name, to_dtype
 

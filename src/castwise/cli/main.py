@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 import click
 
-from castwise import __version__
 from castwise.cli.options import DONE, INTERRUPTED, WRONG_USAGE
 from castwise.errors import CastwiseError, NearestVersionWarning, did_you_mean
+from castwise.version import __version__
 
 # Command -> the file that defines it. A file is imported only when its command runs, and a command
 # imports only the reports it prints, so that each starts fast.

@@ -19,7 +19,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Generic
 
-import castwise
 from castwise.arrays.backends import DEFAULT_BACKEND, backend_named
 from castwise.arrays.functions import LIKE
 from castwise.arrays.kinds import Kind, interned
@@ -50,6 +49,7 @@ from castwise.graph.recording import LAYOUT_OPS
 from castwise.graph.sizes import Size, size_terms, terms_text
 from castwise.rules.dialect import Dialect
 from castwise.rules.rule import FORMS
+from castwise.version import __version__
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Operand, Role
@@ -121,7 +121,7 @@ class _TableWriter:
         return {
             "format": FORMAT,
             "version": VERSION,
-            "castwise": castwise.__version__,
+            "castwise": __version__,
             "ops": list(self._declared.values()),
             "dialects": self._dialects.entries,
             "decisions": self._decisions.entries,

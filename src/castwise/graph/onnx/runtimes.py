@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import castwise
 from castwise.conformance.onnx_models import model_session
 from castwise.errors import UsageError, did_you_mean
 from castwise.graph.onnx import onnxruntime
+from castwise.version import __version__
 from castwise.vocab.dtypes import DType, dtype
 
 # Runtimes: one data file for each, which tools/onnx_runtimes.py writes by testing it.
@@ -194,7 +194,7 @@ def stamped_model(body: Any, opset: int) -> Any:
         opset_imports=opsets,
         ir_version=helper.find_min_ir_version_for(opsets),
         producer_name="castwise",
-        producer_version=castwise.__version__,
+        producer_version=__version__,
     )
 
 

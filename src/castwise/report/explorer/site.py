@@ -17,7 +17,6 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from castwise import __version__
 from castwise.catalog.dialects import dialect_named
 from castwise.comparing.diff import Distances, distances
 from castwise.comparing.table import lattice
@@ -45,6 +44,7 @@ from castwise.report.lattice import lattice_svg
 from castwise.report.page import results_style, with_palettes
 from castwise.report.table import short_name
 from castwise.rules.dialect import Dialect, recorded_cells
+from castwise.version import __version__
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.operands import EXACT_VALUES, NAN_CLASS, VALUE_BOUNDS, real_class
 from castwise.vocab.ops import OPS, Op
