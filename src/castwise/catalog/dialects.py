@@ -149,7 +149,7 @@ def dialect_abouts() -> dict[str, str]:
 @functools.lru_cache(maxsize=64)
 def _framework_dialects(framework: str) -> tuple[Dialect, ...]:
     """The dialects of a framework: those of the file with its name, such as array_api.py, and of
-    files whose names start with it, such as paddle_documented.py. The newest version is first."""
+    files whose names begin with it and `_`. The newest version is first."""
     for dialect in _dialects_in_files(framework):
         check(dialect)
     known = tuple(map(shared, _dialects_in_files(framework)))

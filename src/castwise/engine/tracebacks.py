@@ -16,7 +16,7 @@ from castwise.vocab.ops import OPS, SYMBOLS
 
 # What a reader of tracebacks has to know, as plain JSON.
 #
-# There are two readers, the one in this folder and that of the interactive page. Both read the same
+# There are two readers, the one below and that of the interactive page. Both read the same
 # data: regular expressions of the kind that Python and JavaScript share, and tables of names.
 
 Data: TypeAlias = "Mapping[str, Any]"
