@@ -218,7 +218,7 @@ def test_something_broken_is_told_at_the_end_with_status_1(
 def test_it_says_whether_there_are_kernels_and_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("castwise.health.is_installed", lambda kind: kind == "cpu")
     monkeypatch.setattr("castwise.health.find_package", lambda name: Package(name, "1.5", None))
-    monkeypatch.setattr("castwise.kernels.resources._number", 3)
+    monkeypatch.setattr("castwise.kernels.resources._threads", 3)
     monkeypatch.setenv("CASTWISE_CACHE", "off")
     monkeypatch.setenv("CASTWISE_KERNELS", "off")
     cpu, gpu = installed_kernels()

@@ -1,6 +1,7 @@
 """What might be written instead, at the line where a dtype comes from or where it is used.
 
-The fixes here are candidates: plans.py finds out what each does to the whole program.
+The fixes here are candidates: plans.py finds out what each does to the whole program. Below them is
+what may replace a refused operation, and last the writing of fixes into files.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ from castwise.vocab.operands import Operand, Role
 
 LEAST_FOR_COUNTS = 32  # bits of the floats that counts may become
 _BYTE = 8
-_A_NUMBER = "a Python number takes the array's dtype"
+_DOES_AS_NUMBER = "a Python number takes the array's dtype"
 
 
 class DtypeSource(NamedTuple):
@@ -72,13 +73,6 @@ class DtypeSource(NamedTuple):
         return found if len(found) == len(self.events) and len(kinds) == 1 else []
 
 
-def is_explicit(source: DtypeSource) -> bool:
-    """Whether the program names the dtype that a site makes."""
-    hook = _result_hook(source)
-    code = text_at(source.located.place)
-    return hook is not None and any(_is_meant(code, event.call, hook) for event in source.events)
-
-
 def fixes_at(
     source: DtypeSource, targets: Sequence[DType], *, undoes_constants: bool = False
 ) -> Iterator[Fix]:
@@ -95,7 +89,7 @@ def fixes_at(
     if made.is_scalar:
         kind = found.kind if found else ""
         text = f"{kind if kind in ('int', 'bool', 'complex') else 'float'}({code})"
-        yield Fix(place, text, _A_NUMBER, None, mark, is_after=True)
+        yield Fix(place, text, _DOES_AS_NUMBER, None, mark, is_after=True)
         return  # NumPy's float64 is a Python float, which a narrower scalar is not: json takes none
     has_parts = found is not None and found.kind == "complex"
     for target in targets:
@@ -125,16 +119,14 @@ def _fixes_to(
         yield Fix(place, text, f"casts it to {target} once, here", target, mark, is_after=True)
 
 
-def _names_constant(source: DtypeSource, hook: Hook) -> bool:
-    """Whether a site makes an array, and names its dtype as a text or as a constant of the
-    framework's module."""
-    place, call = source.located.place, source.events[0].call
-    if call is None or call.name not in hook.calls.makes.split():
-        return False
-    argument = _dtype_node(text_at(place), call, hook)
-    if isinstance(argument, ast.Attribute) and isinstance(argument.value, ast.Name):
-        return argument.value.id == module_at(place.file, place.line, hook.spelling.names)
-    return isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+def _array_place(events: Sequence[Event]) -> int:
+    """An operand that is an array whenever the operation runs."""
+    count = min(len(event.operands) for event in events)
+    for place in range(count):
+        given = [event.operands[place] for event in events]
+        if all(isinstance(o, SeenArray) and not o.is_scalar for o in given):
+            return place
+    return 0
 
 
 def fixes_where_used(finding: Finding, mark: int, events: Sequence[Event]) -> Iterator[Fix]:
@@ -148,7 +140,7 @@ def fixes_where_used(finding: Finding, mark: int, events: Sequence[Event]) -> It
                for event in events):  # fmt: skip
             text = with_operand(code, culprit, f"{operands[culprit].kind}({texts[culprit]})")
             if text:
-                yield Fix(finding.place, text, _A_NUMBER, None, mark, operand=culprit)
+                yield Fix(finding.place, text, _DOES_AS_NUMBER, None, mark, operand=culprit)
         return
     other = 1 - culprit
     seen = [(event.operands[culprit], event.operands[other]) for event in events]
@@ -189,6 +181,9 @@ def _may_become(given: object, meant: object) -> bool:
     return found.kind == wanted.kind
 
 
+# What the arrays of a site hold.
+
+
 def holds_counts(found: DType) -> bool:
     """Whether it holds integers that a narrow float rounds: numbers, not bytes of an image."""
     return found.kind == "int" and found.bits > _BYTE
@@ -205,20 +200,17 @@ def holds_integers(array: SeenArray) -> bool:
     return found is not None and found.kind in ("bool", "int")
 
 
-def _array_place(events: Sequence[Event]) -> int:
-    """An operand that is an array whenever the operation runs."""
-    count = min(len(event.operands) for event in events)
-    for place in range(count):
-        given = [event.operands[place] for event in events]
-        if all(isinstance(o, SeenArray) and not o.is_scalar for o in given):
-            return place
-    return 0
-
-
 # Whether a program means the dtype that a line makes.
 
 # Words for a kind: they are written for "a float", and happen to be 64 bits.
 _KINDS = frozenset({"float", "complex"})
+
+
+def is_explicit(source: DtypeSource) -> bool:
+    """Whether the program names the dtype that a site makes."""
+    hook = _result_hook(source)
+    code = text_at(source.located.place)
+    return hook is not None and any(_is_meant(code, event.call, hook) for event in source.events)
 
 
 def _is_meant(code: str, call: SeenCall | None, hook: Hook) -> bool:
@@ -232,6 +224,18 @@ def _is_meant(code: str, call: SeenCall | None, hook: Hook) -> bool:
     if argument is not None:
         return not (isinstance(argument, ast.Constant) and argument.value in _KINDS)
     return call.gives_dtype or call.name in hook.calls.casts.split()
+
+
+def _names_constant(source: DtypeSource, hook: Hook) -> bool:
+    """Whether a site makes an array, and names its dtype as a text or as a constant of the
+    framework's module."""
+    place, call = source.located.place, source.events[0].call
+    if call is None or call.name not in hook.calls.makes.split():
+        return False
+    argument = _dtype_node(text_at(place), call, hook)
+    if isinstance(argument, ast.Attribute) and isinstance(argument.value, ast.Name):
+        return argument.value.id == module_at(place.file, place.line, hook.spelling.names)
+    return isinstance(argument, ast.Constant) and isinstance(argument.value, str)
 
 
 def _dtype_node(code: str, call: SeenCall, hook: Hook) -> ast.expr | None:

@@ -1,7 +1,7 @@
 """Which values to ask for: every op over operands at which frameworks could compute differently.
 
-As questions.py asks for every dtype, this asks for a few and looks at what they hold. An operand that
-could make a framework raise is in a separate question, so that it hides no other answer.
+As questions.py asks for every dtype, this asks for a few and looks at what they hold. An operand
+that could make a framework raise is in a separate question, so that it hides no other answer.
 """
 
 from __future__ import annotations

@@ -380,10 +380,12 @@ def _ops_named(word: str, framework: str, data: Data) -> list[str]:
     return []
 
 
+# The question that a traceback asks.
+
 MOST = 200_000  # characters: of a longer text the end is read, where the error is
 UNKNOWN = "?"  # an operand that the traceback does not tell
-_OPERANDS = ("left", "right", "third")
-_DTYPES = (*_OPERANDS, "each", "found", "expected", "computed", "result", "target", "dtype")
+_PLACES = ("left", "right", "third")
+_DTYPES = (*_PLACES, "each", "found", "expected", "computed", "result", "target", "dtype")
 _LONGEST = 250
 _WRITES = ("augmented", "inplace")
 
@@ -455,17 +457,18 @@ def read_traceback(text: str) -> Read:
     if op and len(operands) > data["ops"][op]["most"]:
         op = form = None  # the line of code has one op, and the message is about another
     dtypes = found.dtypes if found else {}
+    has_numbers = call is not None and any(call.numbers)
     return Read(
-        found.sentence if found else None,
-        _dialect(found, framework, text, data),
-        op,
-        form,
-        operands,
-        out,
-        dtypes.get("computed") or dtypes.get("result"),
-        dtypes.get("dtype"),
-        found is None or found.pattern["in_order"] or (call is not None and any(call.numbers)),
-        () if call else tuple(wanted[1:]),
+        sentence=found.sentence if found else None,
+        dialect=_dialect(found, framework, text, data),
+        op=op,
+        form=form,
+        operands=operands,
+        out=out,
+        computed=dtypes.get("computed") or dtypes.get("result"),
+        dtype=dtypes.get("dtype"),
+        in_order=found is None or found.pattern["in_order"] or has_numbers,
+        other_ops=() if call else tuple(wanted[1:]),
     )
 
 
@@ -566,7 +569,7 @@ def _slots(found: _Found, row: Data, data: Data) -> list[str | None]:
         slots.append(dtypes["found"])
     elif "computed" in dtypes and count == 1:
         slots = [dtypes["computed"]]
-    for place, name in enumerate(_OPERANDS):
+    for place, name in enumerate(_PLACES):
         if name in dtypes:
             slots += [None] * (place + 1 - len(slots))
             slots[place] = dtypes[name]
@@ -583,7 +586,7 @@ def _put_numbers(slots: list[str | None], numbers: tuple[str | None, ...], data:
     for place, number in enumerate(numbers[: len(slots)]):
         if number is None:
             continue
-        written = [q for q, slot in enumerate(slots) if slot and slot not in data["dtypes"]]
+        written = [n for n, slot in enumerate(slots) if slot and slot not in data["dtypes"]]
         other = written[0] if written else place
         if other != place and other < len(numbers) and numbers[other] is None:
             slots[other], slots[place] = slots[place], slots[other]

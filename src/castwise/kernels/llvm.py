@@ -1,4 +1,4 @@
-"""Compiles LLVM IR for this processor, and loads what it compiled."""
+"""Writes lowered programs as LLVM IR, compiles it for this processor, and loads it."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def instruction(text: Text, step: Step, sources: Sequence[DType], given: Sequenc
         return f"0x{struct.pack('>d', float(step.number)).hex().upper()}"
     if does in COMPARE:
         return _compared(text, does, sources[0], given)
-    if does in _OTHERS:
-        return _OTHERS[does](text, dtype, sources, given)
+    if does in _BY_FUNCTION:
+        return _BY_FUNCTION[does](text, dtype, sources, given)
     if does in _INSTRUCTIONS:
         last, source = "", value_type(sources[0])
         for template in _INSTRUCTIONS[does]:
@@ -172,7 +172,7 @@ def _converted(text: Text, dtype: DType, sources: Sequence[DType], given: Sequen
     return text.add(f"{word} {source} {given[0]} to {target}")
 
 
-_OTHERS: dict[str, Callable[[Text, DType, Sequence[DType], Sequence[str]], str]] = {
+_BY_FUNCTION: dict[str, Callable[[Text, DType, Sequence[DType], Sequence[str]], str]] = {
     BITS: _bits,
     CONVERT: _converted,
     "maximum": _extreme("maximum"),
@@ -304,7 +304,7 @@ class _Kernel:
             )  # fmt: skip
             state.begin()
             self._loop(0, bases)
-            self._sound(state.end())
+            self._raise_alarm(state.end())
         else:
             self._loop(0, bases)
         alarm = text.add("load i1, ptr %alarm")
@@ -386,7 +386,7 @@ class _Kernel:
                 n = first + int(step.detail or 0)
                 names.append(fixed.get(n) or self._loaded(n, self._place(n, bases[n], at)))
             elif step.does == ALARM:
-                self._sound(given[0])
+                self._raise_alarm(given[0])
                 names.append("")
             else:
                 sources = [program.steps[number].dtype for number in step.arguments]
@@ -400,13 +400,15 @@ class _Kernel:
             value = self.text.add(f"zext i1 {value} to i8")
         self.text.do(f"store {_stored_type(dtype)} {value}, ptr {place}{_ACCESS}")
 
-    def _sound(self, condition: str) -> None:
-        """Remembers an alarm, if a condition holds."""
+    def _raise_alarm(self, condition: str) -> None:
+        """Notes an alarm, if a condition holds."""
         before = self.text.add("load i1, ptr %alarm")
         self.text.do(f"store i1 {self.text.add(f'or i1 {before}, {condition}')}, ptr %alarm")
 
 
-_numbers = itertools.count()
+# The compiler for this processor, and what it compiled in memory.
+
+_library_numbers = itertools.count()
 _lock = fork_safe(threading.Lock())  # LLVM's contexts are not for several threads
 
 
@@ -471,7 +473,7 @@ class Loaded:
             library = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
             for function in functions:
                 library.export_symbol(function)
-            self._tracker = library.link(host().linker, f"castwise {next(_numbers)}")
+            self._tracker = library.link(host().linker, f"castwise {next(_library_numbers)}")
 
     def address(self, function: str) -> int:
         """The address of a function."""

@@ -1,4 +1,4 @@
-"""What kernels take of the machine: threads to run on, and files that keep them."""
+"""What kernels take of the machine: locks, threads to run on, and files that keep them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ from typing import Any
 
 from castwise.errors import UsageError
 
-# How many threads a kernel runs on.
-
-THREADS_VARIABLE = "CASTWISE_THREADS"
-
 
 def fork_safe(lock: Any) -> Any:
     """A lock that is free in the child of a fork, whoever held it in the parent."""
@@ -24,7 +20,10 @@ def fork_safe(lock: Any) -> Any:
     return lock
 
 
-_number: int | None = None  # None: it was not asked for yet
+# How many threads a kernel runs on.
+
+THREADS_VARIABLE = "CASTWISE_THREADS"
+_threads: int | None = None  # None: nobody has asked or said how many yet
 
 
 def get_threads() -> int:
@@ -33,14 +32,12 @@ def get_threads() -> int:
     >>> get_threads() >= 1
     True
     """
-    global _number
-    if _number is None:
-        given, name = (
-            os.environ.get(THREADS_VARIABLE),
-            f"the environment variable {THREADS_VARIABLE}",
-        )
-        _number = _checked(given, name) if given else _processors()
-    return _number
+    global _threads
+    if _threads is None:
+        given = os.environ.get(THREADS_VARIABLE)
+        name = f"the environment variable {THREADS_VARIABLE}"
+        _threads = _checked(given, name) if given else _processor_count()
+    return _threads
 
 
 def set_threads(number: int | None) -> None:
@@ -54,11 +51,12 @@ def set_threads(number: int | None) -> None:
 
     Raises UsageError for anything but a whole number from 1.
     """
-    global _number
-    _number = None if number is None else _checked(number, "the number of threads")
+    global _threads
+    _threads = None if number is None else _checked(number, "the number of threads")
 
 
 def _checked(number: object, name: str) -> int:
+    """A number of threads that somebody gave; `name` says what it is."""
     try:
         found = int(str(number))
     except (TypeError, ValueError):
@@ -68,8 +66,8 @@ def _checked(number: object, name: str) -> int:
     return found
 
 
-def _processors() -> int:
-    """The processors that this process may use."""
+def _processor_count() -> int:
+    """How many processors this process may use."""
     try:
         return len(os.sched_getaffinity(0))  # not on macOS and Windows
     except AttributeError:
@@ -87,15 +85,15 @@ _DIGEST = 32
 _MOST_BYTES = 64 << 20  # the oldest files are removed beyond this
 
 
-def cache_directory(of: str = "kernels") -> Path | None:
-    """Where kernels are kept; None if they are not."""
+def cache_directory(folder: str = "kernels") -> Path | None:
+    """Where castwise keeps compiled kernels; None if it keeps none."""
     chosen = os.environ.get(CACHE_VARIABLE, "")
     if chosen.lower() in _OFF and chosen:
         return None
     if chosen:
-        return Path(chosen) / of
+        return Path(chosen) / folder
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "castwise" / of
+    return Path(home) / "castwise" / folder
 
 
 def private_directory(place: Path) -> Path:

@@ -1,4 +1,5 @@
-"""Kernels of lowered programs on a GPU: compiled once, kept in memory and on disk."""
+"""Kernels of lowered programs on a GPU: written as Triton's Python, compiled once, kept in memory
+and on disk."""
 
 from __future__ import annotations
 
@@ -234,22 +235,9 @@ def _launch(program: Lowered, shape: tuple[int, ...], strides: Strides) -> Launc
     return Launch(_kernel(program, layout.steps, len(layout.shape), is_large), layout, program)
 
 
-def converts() -> frozenset[DType]:
-    """The small floats that a GPU itself converts to and from float32."""
-    return frozenset({FLOAT16, BFLOAT16})
-
-
-def halves_doubles() -> bool:
-    """Whether it converts float64 to float16 with one rounding."""
-    return True
-
-
-def has_float_state() -> bool:
-    """Never: a GPU has no flags for float errors, and the steps that flush cost it nothing."""
-    return False
-
-
 class _Kernel:
+    """A kernel's function, which Triton compiles when it first runs."""
+
     def __init__(self, text: str) -> None:
         name = f"<castwise kernel {code_key(text)[:16]}>"
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
@@ -281,3 +269,21 @@ def _kept() -> Iterator[None]:
         else:
             triton.knobs.cache.dir = str(private_directory(place))
         yield
+
+
+# What a GPU does itself, so that a program need not spell it out.
+
+
+def converts() -> frozenset[DType]:
+    """The small floats that a GPU itself converts to and from float32."""
+    return frozenset({FLOAT16, BFLOAT16})
+
+
+def halves_doubles() -> bool:
+    """Whether it converts float64 to float16 with one rounding."""
+    return True
+
+
+def has_float_state() -> bool:
+    """Never: a GPU has no flags for float errors, and the steps that flush cost it nothing."""
+    return False

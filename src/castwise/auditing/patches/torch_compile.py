@@ -1,4 +1,7 @@
-"""Lets torch.compile compile the original code, without observers."""
+"""Lets torch.compile compile the original code, without observers.
+
+Where the audit compares compiled functions, it also runs each graph without the compiler.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,56 @@ from castwise.auditing.records import ComparedCompilation, CompiledDifference
 from castwise.auditing.rewriting import full_path
 from castwise.auditing.saved import dtype_name
 
-# Runs the graphs that torch.compile compiles without it too, on the same inputs.
-
 _COMPILER = "torch.compile"
+
+
+def compile_originals(convert_frame: Any) -> None:
+    """Gives the compiler a frame's original code, and leaves the observers uncompiled."""
+    plain = convert_frame._compile
+    signature = inspect.signature(plain)
+
+    @functools.wraps(plain)
+    def compile_original(code: CodeType, *arguments: Any, **options: Any) -> Any:
+        original = compiled_code(code, _COMPILER)
+        if not LOG.compares:
+            return plain(original, *arguments, **options)
+        given = signature.bind(original, *arguments, **options)
+        given.arguments["compiler_fn"] = _compared(given.arguments["compiler_fn"], original)
+        try:
+            return plain(*given.args, **given.kwargs)
+        except Exception as error:
+            _note_refusal_by_tracing(error, original)
+            raise
+
+    convert_frame._compile = compile_original
+    observers = [getattr(o, "__code__", None) for o in OBSERVERS.values()]
+    leave_to_python(code for code in observers if code is not None)
+
+
+def inline_originals(functions: Any) -> None:
+    """Gives the compiler the original code of an inlined function."""
+    function_variable = functions.UserFunctionVariable
+    plain = function_variable.get_code
+
+    @functools.wraps(plain)
+    def get_code(variable: Any) -> CodeType:
+        return compiled_code(plain(variable), _COMPILER)
+
+    function_variable.get_code = get_code
+
+
+def leave_to_python(codes: Iterable[CodeType]) -> None:
+    """Makes torch's compiler skip functions and everything they call."""
+    frames = sys.modules["torch"]._C._dynamo.eval_frame
+    if not hasattr(frames, "set_code_exec_strategy"):
+        return  # this torch has no such function
+    skip = frames._FrameAction.SKIP
+    for code in codes:
+        frames.set_code_exec_strategy(code, frames._FrameExecStrategy(skip, skip))
+
+
+# Runs the graphs that torch.compile makes without the compiler too, on the same inputs.
+
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -71,7 +121,8 @@ def _note_refusal_by_tracing(error: Exception, code: CodeType) -> None:
         while first.__cause__ or first.__context__:
             first = first.__cause__ or first.__context__  # type: ignore[assignment]
         place = _place(node)
-        _note(code, [CompiledDifference(_name(node), _dtype(result), "", *place, _line(first))])
+        called, why = _called_name(node), _error_line(first)
+        _note(code, [CompiledDifference(called, _dtype(result), "", *place, why)])
     except Exception as own:
         LOG.failed(own)
 
@@ -100,7 +151,7 @@ def _run(graph: Any, inputs: Sequence[Any]) -> _Plain | None:
         with torch.set_grad_enabled(torch.is_grad_enabled()), _without_warnings():
             return _Plain([_dtype(result) for result in interpreter.run(*copies)])
     except Exception as error:
-        return _Plain([], current[0], _line(error))
+        return _Plain([], current[0], _error_line(error))
     finally:
         restore()
 
@@ -128,11 +179,11 @@ def _differences(graph: Any, plain: _Plain, results: Sequence[Any]) -> Iterator[
     if plain.raised_at is not None:
         dtypes = _listed(map(_dtype, results))
         node = plain.raised_at
-        yield CompiledDifference(_name(node), "", dtypes, *_place(node), plain.error)
+        yield CompiledDifference(_called_name(node), "", dtypes, *_place(node), plain.error)
         return
     for node, dtype, result in zip(_result_nodes(graph), plain.dtypes, results, strict=False):
         if dtype != _dtype(result):
-            yield CompiledDifference(_name(node), dtype, _dtype(result), *_place(node))
+            yield CompiledDifference(_called_name(node), dtype, _dtype(result), *_place(node))
 
 
 def _refused(graph: Any, plain: _Plain, error: Exception) -> list[CompiledDifference]:
@@ -141,7 +192,7 @@ def _refused(graph: Any, plain: _Plain, error: Exception) -> list[CompiledDiffer
         return []
     nodes = _result_nodes(graph)
     where = _place(nodes[0]) if nodes else ("", 0)
-    return [CompiledDifference("the graph", _listed(plain.dtypes), "", *where, _line(error))]
+    return [CompiledDifference("the graph", _listed(plain.dtypes), "", *where, _error_line(error))]
 
 
 @contextlib.contextmanager
@@ -196,7 +247,7 @@ def _note(code: CodeType, differences: Sequence[CompiledDifference]) -> None:
     LOG.compared.append(ComparedCompilation(_COMPILER, *where, tuple(differences)))
 
 
-def _name(node: Any) -> str:
+def _called_name(node: Any) -> str:
     """What a node calls, as a program writes it."""
     return node.target if isinstance(node.target, str) else node.target.__name__
 
@@ -218,53 +269,8 @@ def _listed(dtypes: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(filter(None, dtypes)))
 
 
-def _line(error: BaseException) -> str:
+def _error_line(error: BaseException) -> str:
     """The first line of an error; of its cause, where a compiler wraps it."""
     cause = error.__cause__ or error
     lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
     return f"{type(cause).__name__}: {lines[0]}"[:300] if lines else type(cause).__name__
-
-
-def compile_originals(convert_frame: Any) -> None:
-    """Gives the compiler a frame's original code, and leaves the observers uncompiled."""
-    plain = convert_frame._compile
-    signature = inspect.signature(plain)
-
-    @functools.wraps(plain)
-    def compile_original(code: CodeType, *arguments: Any, **options: Any) -> Any:
-        original = compiled_code(code, _COMPILER)
-        if not LOG.compares:
-            return plain(original, *arguments, **options)
-        given = signature.bind(original, *arguments, **options)
-        given.arguments["compiler_fn"] = _compared(given.arguments["compiler_fn"], original)
-        try:
-            return plain(*given.args, **given.kwargs)
-        except Exception as error:
-            _note_refusal_by_tracing(error, original)
-            raise
-
-    convert_frame._compile = compile_original
-    observers = [getattr(o, "__code__", None) for o in OBSERVERS.values()]
-    leave_to_python(code for code in observers if code is not None)
-
-
-def inline_originals(functions: Any) -> None:
-    """Gives the compiler the original code of an inlined function."""
-    function_variable = functions.UserFunctionVariable
-    plain = function_variable.get_code
-
-    @functools.wraps(plain)
-    def get_code(variable: Any) -> CodeType:
-        return compiled_code(plain(variable), _COMPILER)
-
-    function_variable.get_code = get_code
-
-
-def leave_to_python(codes: Iterable[CodeType]) -> None:
-    """Makes torch's compiler skip functions and everything they call."""
-    frames = sys.modules["torch"]._C._dynamo.eval_frame
-    if not hasattr(frames, "set_code_exec_strategy"):
-        return  # this torch has no such function
-    skip = frames._FrameAction.SKIP
-    for code in codes:
-        frames.set_code_exec_strategy(code, frames._FrameExecStrategy(skip, skip))

@@ -29,6 +29,9 @@ from castwise.vocab.dtypes import DType, dtype
 INT64, UINT32, UINT64, BOOL = (dtype(name) for name in ("int64", "uint32", "uint64", "bool"))
 
 
+# Values, with the operators of numbers.
+
+
 def _operator(op: str, **more: Any) -> Callable[[Any, Any], Value]:
     """An ONNX op as an operator, whose other side may be a number."""
     return lambda value, other: called(op, value, other, **more)
@@ -78,10 +81,25 @@ class Value:
         return len(self.shape)
 
 
+def same(first: Any, *others: Any) -> list[Value]:
+    """Values and numbers, with the numbers as values of the same dtype."""
+    every = (first, *others)
+    known = next(v for v in every if isinstance(v, Value))
+    return [v if isinstance(v, Value) else known.writer.constant(v, known.dtype) for v in every]
+
+
+def called(op: str, *operands: Any, **more: Any) -> Value:
+    """The value of one ONNX op on values and numbers."""
+    values = same(*operands)
+    return values[0].writer.one_op(op, *values, **more)
+
+
+# The writer, which adds the nodes and checks their dtypes.
+
+
 @dataclass(frozen=True, slots=True)
 class StandIns:
-    """The replacements for what ONNX or a runtime lacks: functions that use a writer, and that a
-    writer uses."""
+    """Functions that write out, with a writer, what ONNX or a runtime lacks."""
 
     cast_complex: Callable[[Value, DType], Value]
     before_cast: Callable[[Value, DType], Value]  # for casts that a runtime does differently
@@ -243,7 +261,7 @@ class Writer:
         held = values[main].dtype
         if all(self.takes(op, v.dtype, n) for n, v in enumerate(values)):
             return self.add(op, *values, dtype=dtype or held, **more)
-        wide = self._stand_in(op, held, main)
+        wide = self._wider_dtype(op, held, main)
         if wide is held and self.runtime:
             return self._by_other_ops(op, values, main, dtype, more)
         self.has_widened = True
@@ -251,7 +269,7 @@ class Writer:
         result = self.add(op, *widened, dtype=dtype or wide, **more)
         return result if dtype else self.cast(result, held)
 
-    def _stand_in(self, op: str, held: DType, place: int) -> DType:
+    def _wider_dtype(self, op: str, held: DType, place: int) -> DType:
         """A dtype that an op takes and that holds all numbers of another; itself if there is
         none."""
         unsigned = [INT64, UINT32] if held.kind == "int" and held.bits < 64 else []
@@ -280,7 +298,7 @@ class Writer:
         """A value in a dtype that an op takes, with the order of its numbers unchanged."""
         if self.takes(op, value.dtype):
             return value
-        return _as_signed(op, value) or self.cast(value, self._stand_in(op, value.dtype, 0))
+        return _as_signed(op, value) or self.cast(value, self._wider_dtype(op, value.dtype, 0))
 
     def sizes(self, shape: Shape) -> Value:
         """A shape as a list of integers, some of which may be known only when the graph runs."""
@@ -320,8 +338,9 @@ def _is_small(held: DType) -> bool:
     return held.bits < 8 or (held.kind == "float" and held.bits < 16)
 
 
-# uint64 as int64, for runtimes without its kernels: ops that compare numbers, and those that move
-# them or compute what wraps.
+# uint64 as int64, for runtimes without its kernels.
+
+# Ops that compare numbers, and ops that move them or compute what wraps.
 _ORDERING = frozenset({"ArgMax", "ArgMin", "ReduceMax", "ReduceMin", "TopK"})
 _WRAPPING = frozenset({"Where", "Trilu", "CumSum", "CumProd", "Einsum"})
 
@@ -336,16 +355,3 @@ def _as_signed(op: str, x: Value) -> Value | None:
 def _flipped(op: str, x: Value) -> Value:
     """For ops that compare: the highest bit flipped, which gives the order of signed integers."""
     return called("BitwiseXor", x, 2**63) if op in _ORDERING else x
-
-
-def same(first: Any, *others: Any) -> list[Value]:
-    """Values and numbers, with the numbers as values of the same dtype."""
-    every = (first, *others)
-    known = next(v for v in every if isinstance(v, Value))
-    return [v if isinstance(v, Value) else known.writer.constant(v, known.dtype) for v in every]
-
-
-def called(op: str, *operands: Any, **more: Any) -> Value:
-    """One ONNX op on values and numbers."""
-    values = same(*operands)
-    return values[0].writer.one_op(op, *values, **more)
