@@ -65,7 +65,7 @@ def test_a_dialect_is_told_apart_from_itself_by_nothing() -> None:
 
 
 def test_modes_are_compared_where_they_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("castwise.comparing.diff.OPS", "add")
+    monkeypatch.setattr("castwise.comparing.diff.DISTANCE_OPS", "add")
     monkeypatch.setattr("castwise.comparing.diff.telling_ops", lambda dialects: ("matmul", "prod"))
     asked: list[object] = []
     found = distances([*AUTOCAST[:2], "numpy"], asked.append)

@@ -13,7 +13,7 @@ import pytest
 import cells
 from castwise.catalog.dialects import dialect_named
 from castwise.comparing.diff import (
-    OPS,
+    DISTANCE_OPS,
     Distance,
     Distances,
     cluster_names,
@@ -53,7 +53,7 @@ def many(size: int) -> Distances:
 def test_a_distance_is_what_diff_finds(three: Distances) -> None:
     pairs = [*combinations(three.dialects, 2)]
     for pair in pairs if cells.takes_all else pairs[:1]:
-        diffs = [diff(*pair, op=name) for name in OPS.split()]
+        diffs = [diff(*pair, op=name) for name in DISTANCE_OPS.split()]
         asked, differ = sum(d.asked for d in diffs), sum(d.count for d in diffs)
         assert three.between(*pair) == Distance(asked, differ)
 
@@ -61,7 +61,7 @@ def test_a_distance_is_what_diff_finds(three: Distances) -> None:
 def test_as_much_is_asked_as_is_counted() -> None:
     asked: list[object] = []
     distances(["array-api"], asked.append)
-    assert len(asked) == distances_count([dialect_named("array-api")], OPS.split())
+    assert len(asked) == distances_count([dialect_named("array-api")], DISTANCE_OPS.split())
 
 
 def test_the_nearest_are_told_first(three: Distances) -> None:
@@ -73,7 +73,7 @@ def test_dialects_without_a_dtype_in_common_are_not_apart() -> None:
 
 
 def test_the_ops_are_ops() -> None:
-    assert len([op(name) for name in OPS.split()]) == 19
+    assert len([op(name) for name in DISTANCE_OPS.split()]) == 19
 
 
 def test_the_text_is_a_triangle(three: Distances) -> None:

@@ -323,17 +323,18 @@ class Retrace:
     times: int = 1
 
 
-def _all_retraces(seen: Seen) -> tuple[Retrace, ...]:
+def _retraces(seen: Seen) -> tuple[Retrace, ...]:
     """The compilations that differ from an earlier one only in weak types or Python numbers."""
     functions: dict[object, list[Compilation]] = {}
     for compiled in seen.beyond.compilations:
         name = compiled.function, compiled.file, compiled.line
         functions.setdefault(name, []).append(compiled)
-    found = [r for calls in functions.values() for r in _retraces(calls, seen)]
+    found = [r for calls in functions.values() for r in _function_retraces(calls, seen)]
     return tuple(add_up(found, _static_call, times=add))
 
 
-def _retraces(calls: Sequence[Compilation], seen: Seen) -> Iterator[Retrace]:
+def _function_retraces(calls: Sequence[Compilation], seen: Seen) -> Iterator[Retrace]:
+    """Those of one function, each with the nearest of its earlier compilations."""
     for number, call in enumerate(calls):
         earlier = [(old, diff) for old in calls[:number] if (diff := _differences(old, call))]
         if not earlier:
@@ -349,16 +350,13 @@ def _retraces(calls: Sequence[Compilation], seen: Seen) -> Iterator[Retrace]:
 
 
 def _static_call(retrace: Retrace) -> object:
-    """What the retraces of one call because of a static number share; no others share anything."""
+    """A key that retraces of one call because of a static number share; any other has its own."""
     is_static = all(changed.is_static for changed in retrace.changed)
     labels = tuple(changed.label for changed in retrace.changed)
     return (retrace.function, retrace.place, labels) if is_static else id(retrace)
 
 
-_Pair = tuple[SeenArgument, SeenArgument]
-
-
-def _differences(old: Compilation, new: Compilation) -> list[_Pair]:
+def _differences(old: Compilation, new: Compilation) -> list[tuple[SeenArgument, SeenArgument]]:
     """The arguments that differ; none if the two differ in something else, or in nothing."""
     if [(a.place, a.label) for a in old.arguments] != [(a.place, a.label) for a in new.arguments]:
         return []
@@ -585,7 +583,7 @@ def make_sections(steps: Sequence[Step], seen: Seen) -> Sections:
     return Sections(
         crashes_in(seen),
         _autocasts(seen),
-        _all_retraces(seen),
+        _retraces(seen),
         _sixteen_bits(steps, seen),
         _compared(seen),
     )
@@ -650,20 +648,20 @@ def _inside_cast(event: Event, place: SourcePlace, is_autocast_site: bool) -> In
     )
 
 
-def _why(how: SeenInside, hook: Hook, is_autocast_site: bool) -> str:
+def _why(inside: SeenInside, hook: Hook, is_autocast_site: bool) -> str:
     """What caused a cast, as far as is known."""
-    of, spot = how.backward_of, how.spot
-    if of in hook.inside.casts.split():
+    backward_of, spot = inside.backward_of, inside.spot
+    if backward_of in hook.inside.casts.split():
         if is_autocast_site:
             return "backward of a cast by autocast"
         raise Harmless("the gradient of a cast")
-    if of:
-        return f"backward of {of}"
+    if backward_of:
+        return f"backward of {backward_of}"
     name, names_dtype = _call_at(spot)
     if names_dtype or name in hook.calls.casts.split():
         raise Harmless(name)
     autocasts = " ".join(hook.inside.autocasts.values()).split()
-    if how.autocast and (not name or name in autocasts):
+    if inside.autocast and (not name or name in autocasts):
         return f"autocast for {name or 'an operator'}"
     return f"unknown origin, inside {_spot_text(spot)}"
 
@@ -683,10 +681,10 @@ def _call_at(spot: CodeSpot | None) -> tuple[str, bool]:
     return name, any(keyword.arg == "dtype" for keyword in calls[0].keywords)
 
 
-def _inside_text(how: SeenInside) -> str:
-    if how.backward_of:
-        return f"backward of {how.backward_of}"
-    return f"inside {_spot_text(how.spot)}"
+def _inside_text(inside: SeenInside) -> str:
+    if inside.backward_of:
+        return f"backward of {inside.backward_of}"
+    return f"inside {_spot_text(inside.spot)}"
 
 
 def _spot_text(spot: CodeSpot | None) -> str:
@@ -698,6 +696,7 @@ def _spot_text(spot: CodeSpot | None) -> str:
 
 # The values that a program lost, by line.
 
+_Span = tuple[tuple[int, int], tuple[int, int]]  # line and column, first and last
 
 # What is done with a result that is meant to wrap, as in a hash: `(x * 31 + y) & mask`.
 _CUTTING = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift, ast.Mod)
@@ -739,9 +738,6 @@ def _is_cut(place: SourcePlace) -> bool:
     here = (place.line, place.column - 1), (place.end_line, place.end_column - 1)
     around = _cuts_in("".join(linecache.getlines(place.file)))
     return any(here != cut and cut[0] <= here[0] and here[1] <= cut[1] for cut in around)
-
-
-_Span = tuple[tuple[int, int], tuple[int, int]]
 
 
 @functools.lru_cache(maxsize=64)

@@ -1,5 +1,5 @@
 """Which findings count: those that are not expected, that neither a comment nor a baseline accepts,
-and that are large enough. And which of them make a run fail."""
+and that are large enough; and which of them make a run fail."""
 
 from __future__ import annotations
 
@@ -21,6 +21,29 @@ from castwise.auditing.sections import CompiledFinding, LostValues
 from castwise.auditing.source import text_at
 from castwise.engine.decision import HAZARDS
 from castwise.errors import UsageError, did_you_mean
+
+# The words that comments and options may name.
+
+WORDS = (*HAZARDS, LOST, DIFFERS)
+ANY = "any"  # every hazard, and what has none
+
+
+def hazards_named(
+    texts: Iterable[str], option: str = "--fail-on", beside: Sequence[str] = (ANY,)
+) -> tuple[str, ...]:
+    """The hazards that texts such as `widens,loses-precision` name; `any` stands for every finding.
+    `beside` are the words that an option takes beside them.
+
+    Raises UsageError for an unknown one.
+    """
+    named = [word.strip() for text in texts for word in text.split(",") if word.strip()]
+    for word in named:
+        if word not in (*WORDS, *beside):
+            known = f"Hazards: {'; or '.join([', '.join(HAZARDS), *beside])}."
+            hint = did_you_mean(word, [*WORDS, *beside])
+            raise UsageError(f"{option}: there is no hazard {word!r}.{hint} {known}")
+    return tuple(named)
+
 
 # A file of known findings, so that only new ones count. Lines may move without being new.
 
@@ -118,7 +141,6 @@ def read_baseline(file: Path) -> Baseline:
 
 # Comments that accept findings: `# castwise: ignore` and `# castwise: ignore[widens]`.
 
-WORDS = (*HAZARDS, LOST, DIFFERS)  # what comments and options may name
 _COMMENT = re.compile(r"#\s*castwise:\s*ignore(?:\[([^\]]*)\])?")
 
 
@@ -184,7 +206,7 @@ def _comments_in(source: str) -> dict[int, _Comment]:
 
 
 def _parse_comment(words: str | None) -> _Comment:
-    """What a comment with these words in its brackets accepts; None if it has no brackets."""
+    """What a comment accepts that has these words in its brackets; `words` is None without any."""
     if words is None:
         return _Comment(frozenset(WORDS))
     named = [word.strip() for word in words.split(",") if word.strip()]
@@ -193,8 +215,6 @@ def _parse_comment(words: str | None) -> _Comment:
 
 
 # An audit without what is suppressed.
-
-ANY = "any"  # every hazard, and what has none
 
 
 def without_ignored(audit: Audit, hazards: Sequence[str] = ()) -> Audit:
@@ -282,23 +302,6 @@ def _filtered(audit: Audit, kept: Callable[[Finding, DtypeOrigin], Finding | Non
 
 def _findings_removed(audit: Audit, filtered: Audit) -> int:
     return len(audit.findings) - len(filtered.findings)
-
-
-def hazards_named(
-    words: Iterable[str], option: str = "--fail-on", beside: Sequence[str] = (ANY,)
-) -> tuple[str, ...]:
-    """The hazards a list such as `widens,loses-precision` names; `any` stands for every finding.
-    `beside` are the words that an option takes beside them.
-
-    Raises UsageError for an unknown one.
-    """
-    named = [word.strip() for words_ in words for word in words_.split(",") if word.strip()]
-    for word in named:
-        if word not in (*WORDS, *beside):
-            known = f"Hazards: {'; or '.join([', '.join(HAZARDS), *beside])}."
-            hint = did_you_mean(word, [*WORDS, *beside])
-            raise UsageError(f"{option}: there is no hazard {word!r}.{hint} {known}")
-    return tuple(named)
 
 
 # What makes a run fail.

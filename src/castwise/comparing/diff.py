@@ -149,11 +149,11 @@ class PairDifference(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """What many differences have in common. Verbs that end in "to" or "makes" want a dtype."""
+    """What many differences have in common."""
 
     section: str  # what it is about, in few words
-    mix: str
-    first: str = ""  # what the first dialect does then
+    mix: str  # of which operands; the whole reason where it tells no more
+    first: str = ""  # what the first dialect does; dtypes follow where it ends in "to" or "makes"
     second: str = ""
     refused_by: str = ""  # the dialect that refuses such mixes, some of them or all
 
@@ -277,7 +277,11 @@ def _mix_words(pair: Pair) -> str:
 
 
 def _written_into(pair: Pair) -> DType | None:
+    """The dtype of the array that `x += y` writes into."""
     return pair.left.dtype if pair.is_augmented else None
+
+
+# All differences of two dialects, in groups with one reason each.
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -377,17 +381,18 @@ def _compared(
     tells_weak = a.has_weak_arrays and b.has_weak_arrays
     answers = Answers(a, tells_weak), Answers(b, tells_weak)
     asked, grouped = 0, dict[Reason, list[PairDifference]]()
-    phrases = _ReasonTexts(a, b)
+    texts = _ReasonTexts(a, b)
     for pair in _pairs(rows, a, b):
         asked += 1
         if on_question:
             on_question(pair)
         found = PairDifference(pair, answers[0][pair], answers[1][pair])
-        phrases.note(found)
+        texts.note(found)
         if found.first.text != found.second.text:
             grouped.setdefault(_reason(found, *answers), []).append(found)
     groups = [
-        Group(w.section, phrases.text(w, found), tuple(found)) for w, found in grouped.items()
+        Group(reason.section, texts.text(reason, found), tuple(found))
+        for reason, found in grouped.items()
     ]
     groups.sort(key=lambda group: -len(group.differences))
     return Diff(a, b, tuple(row.name for row in rows), asked, tuple(groups))
@@ -454,10 +459,10 @@ def _treatment_text(treatment: str, results: set[str]) -> str:
     return f"{treatment} {', '.join(names)}{' or ' if names else ''}{last}"
 
 
-# How far apart the dialects are, for each pair.
+# How far apart all dialects are.
 
 # Ops that nearly every framework has: enough to tell them apart, few enough to be quick.
-OPS = (
+DISTANCE_OPS = (
     "add sub mul div floor_divide remainder pow eq lt logical_and bitwise_and bitwise_left_shift"
     " maximum atan2 where abs exp sum mean"
 )
@@ -519,7 +524,7 @@ def distances(
     """
     names = dialect_names() if dialects is None else dialects
     chosen = {dialect.name: dialect for dialect in map(to_dialect, names)}
-    found = distances_in(OPS.split(), chosen.values(), on_question)
+    found = distances_in(DISTANCE_OPS.split(), chosen.values(), on_question)
     closer = []
     for group in alike(found):
         ops = telling_ops(chosen[name] for name in group)

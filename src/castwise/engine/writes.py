@@ -213,13 +213,13 @@ def whole_dtype(value: Operand, held: DType, dialect: Dialect) -> DType:
 
 
 def _objection(value: Operand, target: DType, dialect: Dialect, by_places: bool) -> str:
+    """Why the dialect does not cast a value to the dtype of the elements; "" if it does."""
     if value.dtype is None and value.kind == "complex" and target.kind in ("int", "float"):
         return "a complex number cannot be assigned to real elements"
     if value.dtype is None:
         is_lower = KINDS.index(value.kind) > target.rank
-        return (
-            OUTPUTS[dialect.assigns.values] if is_lower and dialect.assigns.values != "any" else ""
-        )
+        is_refused = is_lower and dialect.assigns.values != "any"
+        return OUTPUTS[dialect.assigns.values] if is_refused else ""
     if not can_become(dialect_reach(dialect), dialect.assigns.values, value.dtype, target):
         return OUTPUTS[dialect.assigns.values]
     cast = cast_between(value.dtype, target)

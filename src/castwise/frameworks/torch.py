@@ -398,11 +398,10 @@ TORCH_2_1 = TORCH.vary(
     ),
 )
 
-# PyTorch under autocast: some ops cast their floats before they compute. The CPU's lists.
+# PyTorch under autocast: some ops cast their floats, but not float64, before they compute.
 
-# Of the ops castwise knows, those that torch.amp's documentation lists for the CPU.
-# float64 and dtypes that are not floats are not cast.
-# In autocast's dtype, in float32, and in the widest of the floats, of which only two are handled.
+# Of the ops castwise knows, those that torch.amp's documentation lists for the CPU: by whether they
+# compute in autocast's dtype, in float32, or in the widest of two floats.
 _LOWER = "matmul vecdot einsum conv1d conv2d scaled_dot_product_attention"
 _SINGLE = "mse_loss l1_loss huber_loss poisson_nll_loss prod cross_entropy"
 _WIDEST = "concat stack"
@@ -431,6 +430,7 @@ def _casts(op: str, target: str) -> tuple[Composed, ...]:
 
 
 def _autocast(target: str, other: str) -> Dialect:
+    """PyTorch under autocast to one of the two small floats; `other` is the other one."""
     targets = {**dict.fromkeys(_LOWER.split(), target), **dict.fromkeys(_SINGLE.split(), "float32")}
     rules = dict(TORCH.ops)
     for op, computed in targets.items():
@@ -467,7 +467,7 @@ AUTOCAST_FLOAT16 = _autocast("float16", "bfloat16")
 # PyTorch's errors about dtypes.
 
 # C++'s names, which messages have where a template printed the type.
-_OF_CPP = {
+_CPP_DTYPES = {
     "unsigned char": "uint8",
     "signed char": "int8",
     "int8_t": "int8",
@@ -524,23 +524,20 @@ MESSAGES = Messages(
         Message(
             "Input type ({left}) and weight type ({right}) should be the same",
             "RuntimeError: Input type (torch.cuda.HalfTensor) and weight type"
-            " (torch.cuda.FloatTensor)"
-            " should be the same",
+            " (torch.cuda.FloatTensor) should be the same",
             op=_CONVOLUTIONS,
         ),
         Message(
             "Expected object of scalar type {left} but got scalar type {right} for argument #2"
             " 'mat2'",
             "RuntimeError: Expected object of scalar type Double but got scalar type Float for"
-            " argument"
-            " #2 'mat2'",
+            " argument #2 'mat2'",
             op=_PRODUCTS,
         ),
         Message(
             "Expected object of scalar type {left} but got scalar type {right} for argument",
             "RuntimeError: Expected object of scalar type Long but got scalar type Float for"
-            " argument"
-            " #2 'other'",
+            " argument #2 'other'",
         ),
         Message(
             "Expected object of type {left} but found type {right} for argument",
@@ -628,7 +625,7 @@ MESSAGES = Messages(
         **SPELLINGS["torch"],
         **SCALAR_TYPES,
         **{f"{name}Tensor": dtype for name, dtype in SCALAR_TYPES.items()},
-        **_OF_CPP,
+        **_CPP_DTYPES,
     },
     ops={
         "lshift": "bitwise_left_shift",

@@ -67,7 +67,7 @@ class _Reads:
 
 
 @dataclass(slots=True, eq=False)
-class _Known:
+class _KnownForm:
     """A form of calls that came before, how it fills the slots of its signature, and the graphs
     that are ready for it."""
 
@@ -94,7 +94,7 @@ class Compiled:
         self._fn, self._dialect = fn, dialect
         self._parameters = inspect.signature(fn)
         self._lock = threading.Lock()
-        self._known: dict[tuple[object, ...], _Known] = {}
+        self._known: dict[tuple[object, ...], _KnownForm] = {}
         # Of calls with tensors and numbers alone, in the order of the parameters: a function of
         # their arrays and numbers, which gives NotImplemented if it is not for these numbers.
         self._direct: dict[tuple[object, ...], Callable[[list[Any]], Any]] = {}
@@ -156,7 +156,7 @@ class Compiled:
 
     def _new_form(
         self, key: tuple[object, ...], arguments: tuple[Any, ...], keywords: dict[str, Any]
-    ) -> _Known:
+    ) -> _KnownForm:
         slotted, leaves, count = _bound(self._parameters, arguments, keywords)
         slots = [slot for name, part in slotted.items() for slot in _slot_names(name, part)]
         order = tuple([n for _, n in slots])
@@ -168,7 +168,7 @@ class Compiled:
         signature = _signature(dialect, parameters, [name for name, _ in slots], values)
         is_in_order = order == tuple(range(count))
         is_plain = all(type(a) is Tensor or type(a) in _NUMBERS for a in arguments)
-        known = _Known(
+        known = _KnownForm(
             key=key if is_plain and not keywords and is_in_order else None,
             order=None if is_in_order else order,
             defaults=tuple(leaves[count:]),
@@ -182,7 +182,7 @@ class Compiled:
             self._known[key] = known
         return known
 
-    def _run(self, known: _Known, leaves: list[Any]) -> Any:
+    def _run(self, known: _KnownForm, leaves: list[Any]) -> Any:
         """The result for arrays and numbers in the order of the parameters."""
         signature, tensors = known.signature, leaves
         numbers, key = _NO_NUMBERS, _NO_NUMBERS
@@ -198,7 +198,7 @@ class Compiled:
         return self._run_new(known, leaves, tensors, numbers)
 
     def _run_new(
-        self, known: _Known, leaves: list[Any], tensors: list[Tensor], numbers: tuple[Any, ...]
+        self, known: _KnownForm, leaves: list[Any], tensors: list[Tensor], numbers: tuple[Any, ...]
     ) -> Any:
         """The result by a graph that this form of calls did not use before, traced if need be."""
         signature = known.signature
@@ -224,14 +224,14 @@ class Compiled:
         self._make_direct(known, ready)
         return ready.run(tensors, numbers)
 
-    def _make_direct(self, known: _Known, ready: Ready) -> None:
+    def _make_direct(self, known: _KnownForm, ready: Ready) -> None:
         """Lets the next calls of a form find a graph at once, if they need nothing else."""
         key = known.key
         if key is not None and self._known.get(key) is known and ready.direct is not None:
             run = self._by_numbers(known) if known.signature.numbers else ready.direct
             self._direct[key] = run
 
-    def _by_numbers(self, known: _Known) -> Callable[[list[Any]], Any]:
+    def _by_numbers(self, known: _KnownForm) -> Callable[[list[Any]], Any]:
         """A function of the arrays and numbers of calls of one form."""
         signature, reads = known.signature, known.reads
         order = (*signature.arrays, *signature.numbers)

@@ -392,225 +392,10 @@ HISTORY_FORMATS: dict[str, Callable[[Sequence[Release]], str | bytes]] = {
 }
 
 
-# The colours of a heat map, and their legend.
+# How much all dialects differ from each other.
 
-# One hue from light to dark (ColorBrewer's Blues), so that lightness alone shows the value, also to
-# readers who cannot tell colours apart. It ends where black is still easy to read, also in a
-# picture that dark mode turns over.
-_SCALE = ((247, 251, 255), (198, 219, 239), (107, 174, 214))
-BLACK = "#000000"
-_LEGEND = 220  # width of the scale
-
-
-def scale_colour(part: float) -> str:
-    """The colour at a part of the scale, from 0 to 1."""
-    place = min(max(part, 0.0), 1.0) * (len(_SCALE) - 1)
-    low = min(int(place), len(_SCALE) - 2)
-    mixed = (
-        round(x + (y - x) * (place - low))
-        for x, y in zip(_SCALE[low], _SCALE[low + 1], strict=True)
-    )
-    return _hex(mixed)
-
-
-def legend(left: float, top: float, most: float) -> Iterator[str]:
-    """The colour scale, from 0 to the largest value."""
-    stops = [
-        f'<stop offset="{place / (len(_SCALE) - 1)}" stop-color="{_hex(colour)}"/>'
-        for place, colour in enumerate(_SCALE)
-    ]
-    yield f'<defs><linearGradient id="scale">{"".join(stops)}</linearGradient></defs>'
-    yield svg_box(left, top, _LEGEND, 12, "url(#scale)")
-    for part in (0, 0.5, 1):
-        style = f'text-anchor="middle" fill="{FAINT}"'
-        yield svg_text(left + _LEGEND * part, top + 28, f"{100 * most * part:.0f} %", style)
-
-
-def _hex(colour: Iterable[int]) -> str:
-    return "#" + "".join(f"{channel:02x}" for channel in colour)
-
-
-# The tree of a clustering, beside the rows of a heat map.
-
-TREE_WIDTH = 120
-_ROOT = 100  # from the leaves to the last merge
-_LEAST = 3  # so that dialects that do not differ are joined, too
-_LINE = "#8e8e98"
-
-
-def dendrogram(tree: Cluster, left: float, middles: Mapping[str, float]) -> Iterator[str]:
-    """The lines of a tree that grows to the right, from leaves at the given heights."""
-    if not isinstance(tree, Merge):
-        return
-    yield f'<g fill="none" stroke="{_LINE}" stroke-width="1.3">'
-    yield from _Lines(left, _ROOT / (tree.height or 1), middles).of(tree)
-    yield "</g>"
-
-
-class _Lines:
-    def __init__(self, left: float, scale: float, middles: Mapping[str, float]) -> None:
-        self._left = left
-        self._scale = scale
-        self._middles = middles
-
-    def of(self, merge: Merge) -> Iterator[str]:
-        """Two branches and the line that joins them, after the lines inside the branches."""
-        for side in (merge.first, merge.second):
-            if isinstance(side, Merge):
-                yield from self.of(side)
-        x = self._x(merge)
-        (start, top), (end, bottom) = map(self._end, (merge.first, merge.second))
-        yield (
-            f'<path d="M{start:.1f} {top:.1f}H{x:.1f}V{bottom:.1f}H{end:.1f}">'
-            f"<title>{percent(merge.height)} % apart on average</title></path>"
-        )
-
-    def _x(self, cluster: Cluster) -> float:
-        if not isinstance(cluster, Merge):
-            return self._left
-        inside = max(self._x(cluster.first), self._x(cluster.second))
-        return max(self._left + self._scale * cluster.height, inside + _LEAST)
-
-    def _end(self, cluster: Cluster) -> tuple[float, float]:
-        """Where a cluster's line to the right starts."""
-        if not isinstance(cluster, Merge):
-            return self._left, self._middles[cluster]
-        above, below = self._end(cluster.first)[1], self._end(cluster.second)[1]
-        return self._x(cluster), (above + below) / 2
-
-
-# How much the dialects differ from each other, as a heat map.
-
-TITLE = "How much the dialects differ"
-CLOSER = "Dialects that answer all of that alike, in the ops where they differ"
-_ABOUT = "Share of questions answered differently, in %"
-_MARGIN = 20
-_CELL = 34
-_ROW = 24
-_LINE_HEIGHT = 18  # from one line of text to the next
-_SLANT = math.radians(55)  # of the names over the columns
-_SELF = "#e4e4e7"
-_NARROWEST = 560  # of the picture, for its titles
-
-
-def distances_svg(found: Distances) -> str:
-    """The matrix as an SVG heat map, with a number in each cell, the tree beside it and the scale
-    below; then the same of each group that the ops do not tell apart."""
-    width = max(_NARROWEST, *(_Map(data, 0, "").right for data in (found, *found.closer)))
-    letters = int((width - 2 * _MARGIN) / LETTER)
-    most = _most(found)
-    drawn = _Map(found, 0, _ABOUT)
-    parts = [*drawn.parts(TITLE, most)]
-    for group in found.closer:
-        about = f"{_ABOUT}: {', '.join(group.ops)}"
-        drawn = _Map(group, drawn.bottom + _MARGIN, textwrap.fill(about, letters))
-        parts += drawn.parts(CLOSER, most)
-    bottom = drawn.bottom + 26
-    return svg_document(width, bottom + 40 + _MARGIN, [*parts, *legend(drawn.left, bottom, most)])
-
-
-def _most(found: Distances) -> float:
-    """Where the scale ends: the largest share of all maps, rounded up to a tenth."""
-    shares = [far.share for data in (found, *found.closer) for far in data.pairs.values()]
-    return max([math.ceil(10 * share) / 10 for share in shares] + [0.1])
-
-
-@dataclass(frozen=True, slots=True)
-class _Map:
-    """A heat map and its place in the picture."""
-
-    found: Distances
-    above: float  # where it may start
-    about: str  # the lines below its title
-
-    @property
-    def longest(self) -> int:
-        return math.ceil(max(map(text_width, self.found.dialects)))
-
-    @property
-    def left(self) -> float:
-        """Where the cells start."""
-        return _MARGIN + self.longest + 10
-
-    @property
-    def top(self) -> float:
-        texts = 60 + _LINE_HEIGHT * len(self.about.splitlines())
-        return self.above + texts + math.ceil(self.longest * math.sin(_SLANT))
-
-    @property
-    def bottom(self) -> float:
-        return self.top + _ROW * len(self.found.dialects)
-
-    @property
-    def right(self) -> float:
-        """Where the picture may end: beyond the tree and the last slanted name."""
-        slanted = _CELL / 2 + self.longest * math.cos(_SLANT)
-        return self.left + _CELL * len(self.found.dialects) + max(slanted, TREE_WIDTH) + _MARGIN
-
-    def parts(self, title: str, most: float) -> Iterator[str]:
-        heading = f'font-size="16" font-weight="600" fill="{INK}"'
-        yield svg_text(_MARGIN, self.above + 32, title, heading)
-        for number, line in enumerate(self.about.splitlines()):
-            yield svg_text(
-                _MARGIN, self.above + 52 + _LINE_HEIGHT * number, line, f'fill="{FAINT}"'
-            )
-        yield from self._names()
-        yield from self._cells(most)
-        beside = self.left + _CELL * len(self.found.dialects) + 4
-        middles = {
-            name: self.top + _ROW * place + _ROW / 2 - 1
-            for place, name in enumerate(self.found.dialects)
-        }
-        yield from dendrogram(self.found.tree, beside, middles)
-
-    def _names(self) -> Iterator[str]:
-        yield f'<g fill="{INK}">'
-        for place, name in enumerate(self.found.dialects):
-            x, y = self.left + _CELL * (place + 0.5), self.top - 8
-            turned = f'transform="rotate(-{math.degrees(_SLANT):.0f} {x:.1f} {y:.1f})"'
-            yield svg_text(x, y, name, turned)
-            yield svg_text(self.left - 8, self.top + _ROW * place + 16, name, 'text-anchor="end"')
-        yield "</g>"
-
-    def _cells(self, most: float) -> Iterator[str]:
-        yield f'<g text-anchor="middle" fill="{BLACK}">'
-        for row, name in enumerate(self.found.dialects):
-            for column, other in enumerate(self.found.dialects):
-                x, y = self.left + _CELL * column, self.top + _ROW * row
-                if name == other:
-                    yield svg_box(x, y, _CELL - 2, _ROW - 2, _SELF)
-                    continue
-                share = self.found.between(name, other).share
-                yield svg_hover(
-                    _words(self.found, name, other),
-                    svg_box(x, y, _CELL - 2, _ROW - 2, scale_colour(share / most)),
-                    svg_text(x + _CELL / 2 - 1, y + 15, percent(share)),
-                )
-        yield "</g>"
-
-
-def _words(found: Distances, first: str, second: str) -> str:
-    """What a pointer over a cell shows."""
-    asked, differ = found.between(first, second)
-    share = f"{100 * found.between(first, second).share:.1f} %"
-    return f"{first} and {second}: {share}, {differ:,} of {asked:,} questions"
-
-
-# The heat map, in a notebook and as a page.
-
-
-def distances_card(found: Distances) -> str:
-    """The picture of the distances, which has its title inside."""
-    return card("", picture(distances_svg(found)))
-
-
-def distances_html(found: Distances) -> str:
-    """The picture as a page, with the exact numbers as tooltips."""
-    return page("All dialects side by side", picture(distances_svg(found)))
-
-
-# How much the dialects differ, for the terminal and as JSON, CSV and Markdown.
-
+_TITLE = "How much the dialects differ"
+_CLOSER = "Dialects that answer all of that alike, in the ops where they differ"
 _EXTREMES = 3  # how many of the nearest and of the farthest pairs are named
 
 
@@ -620,7 +405,7 @@ def distances_text(found: Distances, paint: Paint = plain, width: int = 80) -> s
     Dialects that the ops do not tell apart have another triangle, in the ops where they differ.
     """
     lines = [
-        paint(f"{TITLE}: questions answered differently, in %", "title"),
+        paint(f"{_TITLE}: questions answered differently, in %", "title"),
         "",
         *_triangle(found, paint),
         "",
@@ -635,7 +420,7 @@ def distances_text(found: Distances, paint: Paint = plain, width: int = 80) -> s
     lines += [paint(line, "faint") for line in textwrap.wrap(about, width)]
     for group in found.closer:
         ops = f"The ops: {', '.join(group.ops)}."
-        lines += ["", paint(CLOSER, "title"), "", *_triangle(group, paint), ""]
+        lines += ["", paint(_CLOSER, "title"), "", *_triangle(group, paint), ""]
         lines += [paint(line, "faint") for line in textwrap.wrap(ops, width)]
     return "\n".join(lines)
 
@@ -696,6 +481,222 @@ def _as_json(found: Distances) -> dict[str, Any]:
         ],
     }
 
+
+def distances_card(found: Distances) -> str:
+    """The heat map of the distances, which has its title inside."""
+    return card("", picture(distances_svg(found)))
+
+
+def distances_html(found: Distances) -> str:
+    """The heat map as a page, with the exact numbers as tooltips."""
+    return page("All dialects side by side", picture(distances_svg(found)))
+
+
+# The same as a heat map, with the tree of the dialects beside it.
+
+_ABOUT = "Share of questions answered differently, in %"
+_MARGIN = 20
+_CELL = 34
+_ROW = 24
+_LINE_HEIGHT = 18  # from one line of text to the next
+_SLANT = math.radians(55)  # of the names over the columns
+_SELF = "#e4e4e7"
+_NARROWEST = 560  # of the picture, for its titles
+
+
+def distances_svg(found: Distances) -> str:
+    """The matrix as an SVG heat map, with a number in each cell, the tree beside it and the scale
+    below; then the same of each group that the ops do not tell apart."""
+    width = max(_NARROWEST, *(_Map(data, 0, "").right for data in (found, *found.closer)))
+    letters = int((width - 2 * _MARGIN) / LETTER)
+    most = _most(found)
+    drawn = _Map(found, 0, _ABOUT)
+    parts = [*drawn.parts(_TITLE, most)]
+    for group in found.closer:
+        about = f"{_ABOUT}: {', '.join(group.ops)}"
+        drawn = _Map(group, drawn.bottom + _MARGIN, textwrap.fill(about, letters))
+        parts += drawn.parts(_CLOSER, most)
+    bottom = drawn.bottom + 26
+    return svg_document(width, bottom + 40 + _MARGIN, [*parts, *_legend(drawn.left, bottom, most)])
+
+
+def _most(found: Distances) -> float:
+    """Where the scale ends: the largest share of all maps, rounded up to a tenth."""
+    shares = [far.share for data in (found, *found.closer) for far in data.pairs.values()]
+    return max([math.ceil(10 * share) / 10 for share in shares] + [0.1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Map:
+    """A heat map and its place in the picture."""
+
+    found: Distances
+    above: float  # where it may start
+    about: str  # the lines below its title
+
+    @property
+    def longest(self) -> int:
+        return math.ceil(max(map(text_width, self.found.dialects)))
+
+    @property
+    def left(self) -> float:
+        """Where the cells start."""
+        return _MARGIN + self.longest + 10
+
+    @property
+    def top(self) -> float:
+        texts = 60 + _LINE_HEIGHT * len(self.about.splitlines())
+        return self.above + texts + math.ceil(self.longest * math.sin(_SLANT))
+
+    @property
+    def bottom(self) -> float:
+        return self.top + _ROW * len(self.found.dialects)
+
+    @property
+    def right(self) -> float:
+        """Where the picture may end: beyond the tree and the last slanted name."""
+        slanted = _CELL / 2 + self.longest * math.cos(_SLANT)
+        return self.left + _CELL * len(self.found.dialects) + max(slanted, _TREE_WIDTH) + _MARGIN
+
+    def parts(self, title: str, most: float) -> Iterator[str]:
+        heading = f'font-size="16" font-weight="600" fill="{INK}"'
+        yield svg_text(_MARGIN, self.above + 32, title, heading)
+        for number, line in enumerate(self.about.splitlines()):
+            yield svg_text(
+                _MARGIN, self.above + 52 + _LINE_HEIGHT * number, line, f'fill="{FAINT}"'
+            )
+        yield from self._names()
+        yield from self._cells(most)
+        beside = self.left + _CELL * len(self.found.dialects) + 4
+        middles = {
+            name: self.top + _ROW * place + _ROW / 2 - 1
+            for place, name in enumerate(self.found.dialects)
+        }
+        yield from _dendrogram(self.found.tree, beside, middles)
+
+    def _names(self) -> Iterator[str]:
+        yield f'<g fill="{INK}">'
+        for place, name in enumerate(self.found.dialects):
+            x, y = self.left + _CELL * (place + 0.5), self.top - 8
+            turned = f'transform="rotate(-{math.degrees(_SLANT):.0f} {x:.1f} {y:.1f})"'
+            yield svg_text(x, y, name, turned)
+            yield svg_text(self.left - 8, self.top + _ROW * place + 16, name, 'text-anchor="end"')
+        yield "</g>"
+
+    def _cells(self, most: float) -> Iterator[str]:
+        yield f'<g text-anchor="middle" fill="{BLACK}">'
+        for row, name in enumerate(self.found.dialects):
+            for column, other in enumerate(self.found.dialects):
+                x, y = self.left + _CELL * column, self.top + _ROW * row
+                if name == other:
+                    yield svg_box(x, y, _CELL - 2, _ROW - 2, _SELF)
+                    continue
+                share = self.found.between(name, other).share
+                yield svg_hover(
+                    _words(self.found, name, other),
+                    svg_box(x, y, _CELL - 2, _ROW - 2, scale_colour(share / most)),
+                    svg_text(x + _CELL / 2 - 1, y + 15, percent(share)),
+                )
+        yield "</g>"
+
+
+def _words(found: Distances, first: str, second: str) -> str:
+    """What a pointer over a cell shows."""
+    asked, differ = found.between(first, second)
+    share = f"{100 * found.between(first, second).share:.1f} %"
+    return f"{first} and {second}: {share}, {differ:,} of {asked:,} questions"
+
+
+# The colours of a heat map, and their legend.
+
+# One hue from light to dark (ColorBrewer's Blues), so that lightness alone shows the value, also to
+# readers who cannot tell colours apart. It ends where black is still easy to read, also in a
+# picture that dark mode turns over.
+_SCALE = ((247, 251, 255), (198, 219, 239), (107, 174, 214))
+BLACK = "#000000"
+_SCALE_WIDTH = 220
+
+
+def scale_colour(part: float) -> str:
+    """The colour at a part of the scale, from 0 to 1."""
+    place = min(max(part, 0.0), 1.0) * (len(_SCALE) - 1)
+    low = min(int(place), len(_SCALE) - 2)
+    mixed = (
+        round(x + (y - x) * (place - low))
+        for x, y in zip(_SCALE[low], _SCALE[low + 1], strict=True)
+    )
+    return _hex(mixed)
+
+
+def _legend(left: float, top: float, most: float) -> Iterator[str]:
+    """The colour scale, from 0 to the largest value."""
+    stops = [
+        f'<stop offset="{place / (len(_SCALE) - 1)}" stop-color="{_hex(colour)}"/>'
+        for place, colour in enumerate(_SCALE)
+    ]
+    yield f'<defs><linearGradient id="scale">{"".join(stops)}</linearGradient></defs>'
+    yield svg_box(left, top, _SCALE_WIDTH, 12, "url(#scale)")
+    for part in (0, 0.5, 1):
+        style = f'text-anchor="middle" fill="{FAINT}"'
+        yield svg_text(left + _SCALE_WIDTH * part, top + 28, f"{100 * most * part:.0f} %", style)
+
+
+def _hex(colour: Iterable[int]) -> str:
+    return "#" + "".join(f"{channel:02x}" for channel in colour)
+
+
+# The tree of a clustering, beside the rows of a heat map.
+
+_TREE_WIDTH = 120
+_ROOT = 100  # from the leaves to the last merge
+_LEAST = 3  # so that dialects that do not differ are joined, too
+_TREE_COLOUR = "#8e8e98"
+
+
+def _dendrogram(tree: Cluster, left: float, middles: Mapping[str, float]) -> Iterator[str]:
+    """The lines of a tree that grows to the right, from leaves at the given heights."""
+    if not isinstance(tree, Merge):
+        return
+    yield f'<g fill="none" stroke="{_TREE_COLOUR}" stroke-width="1.3">'
+    yield from _Lines(left, _ROOT / (tree.height or 1), middles).of(tree)
+    yield "</g>"
+
+
+class _Lines:
+    """The lines of a tree whose leaves are at these heights."""
+
+    def __init__(self, left: float, scale: float, middles: Mapping[str, float]) -> None:
+        self._left = left
+        self._scale = scale
+        self._middles = middles
+
+    def of(self, merge: Merge) -> Iterator[str]:
+        """Two branches and the line that joins them, after the lines inside the branches."""
+        for side in (merge.first, merge.second):
+            if isinstance(side, Merge):
+                yield from self.of(side)
+        x = self._x(merge)
+        (start, top), (end, bottom) = map(self._end, (merge.first, merge.second))
+        yield (
+            f'<path d="M{start:.1f} {top:.1f}H{x:.1f}V{bottom:.1f}H{end:.1f}">'
+            f"<title>{percent(merge.height)} % apart on average</title></path>"
+        )
+
+    def _x(self, cluster: Cluster) -> float:
+        if not isinstance(cluster, Merge):
+            return self._left
+        inside = max(self._x(cluster.first), self._x(cluster.second))
+        return max(self._left + self._scale * cluster.height, inside + _LEAST)
+
+    def _end(self, cluster: Cluster) -> tuple[float, float]:
+        """Where a cluster's line to the right starts."""
+        if not isinstance(cluster, Merge):
+            return self._left, self._middles[cluster]
+        above, below = self._end(cluster.first)[1], self._end(cluster.second)[1]
+        return self._x(cluster), (above + below) / 2
+
+
+# The formats of distances, of which the last two are the heat map.
 
 DISTANCE_FORMATS: dict[str, Callable[[Distances], str | bytes]] = {
     "text": distances_text,

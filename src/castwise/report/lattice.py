@@ -1,4 +1,4 @@
-"""A lattice, which prints as a report: `castwise lattice`."""
+"""The lattice of a dialect as a picture, as text and as data: `castwise lattice`."""
 
 from __future__ import annotations
 
@@ -203,10 +203,10 @@ def _apart(wanted: list[float], weights: list[int], rooms: list[float]) -> list[
 
 # The legend of a lattice, in words.
 
-APART = "Not promoted with any other dtype"
+_APART = "Not promoted with any other dtype"
 
 
-def legend(lattice: Lattice, broken: str = "A broken arrow") -> list[str]:
+def _legend(lattice: Lattice, broken: str = "A broken arrow") -> list[str]:
     """The sentences of the legend; `broken` describes an arrow that nothing may follow."""
     if not lattice.edges:
         return ["No dtype promotes to another here: all operands must have the same dtype."]
@@ -299,6 +299,8 @@ def _frame(layout: Layout) -> _Frame:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
+    """The shapes of a layout, at their places in the picture."""
+
     layout: Layout
     shift: float  # from the layout's x to the picture's
     ends: list[tuple[float, float]]  # the top and the bottom of each layer
@@ -379,7 +381,7 @@ def _notes(lattice: Lattice, top: float, room: float) -> tuple[list[str], float]
     """The notes below the picture, separate dtypes and the legend, and where they end."""
     parts, y = [], top
     if lattice.apart:
-        parts.append(svg_text(_MARGIN, y, f"{APART}:", f'fill="{FAINT}"'))
+        parts.append(svg_text(_MARGIN, y, f"{_APART}:", f'fill="{FAINT}"'))
         left, y = 0.0, y + 10
         for dtype in lattice.apart:
             width = _width((dtype,))
@@ -388,7 +390,7 @@ def _notes(lattice: Lattice, top: float, room: float) -> tuple[list[str], float]
             parts += _labelled((dtype,), _MARGIN + left, y)
             left += width + 8
         y += _ROW + 2 * _LINE
-    sentences = legend(lattice)
+    sentences = _legend(lattice)
     if any(len(group) > 1 for group in lattice.twins):
         sentences.append("Dtypes in one box have the same arrows.")
     for line in textwrap.wrap(" ".join(sentences), int(room / LETTER)):
@@ -431,9 +433,9 @@ def lattice_text(lattice: Lattice, paint: Paint = plain, width: int = 80) -> str
         lines.append(f"{head:{margin}}{_ARROWS[goes_on]} {first}")
         lines += [f"{'':{margin + 3}}{line}" for line in more]
     if lattice.apart:
-        apart = f"{APART}: {_listed(lattice.apart)}"
+        apart = f"{_APART}: {_listed(lattice.apart)}"
         lines += ["", *textwrap.wrap(apart, width, subsequent_indent="  ")]
-    notes = textwrap.wrap(" ".join(legend(lattice, "The arrow =>")), width)
+    notes = textwrap.wrap(" ".join(_legend(lattice, "The arrow =>")), width)
     return "\n".join([*lines, "", *(paint(line, "faint") for line in notes)])
 
 

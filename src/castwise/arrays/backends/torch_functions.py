@@ -50,7 +50,7 @@ def pow(x: Any, y: Any) -> Any:
     return torch.pow(x.float(), y).type(x.dtype) if is_small else torch.pow(x, y)
 
 
-_FAR = 1 << 20
+_FAR = 1 << 20  # beyond this there is nothing left to shift
 _WIDER_THAN_INT32 = (torch.int64, torch.uint32, torch.uint64)
 
 
@@ -60,9 +60,7 @@ def ldexp(x: Any, y: Any) -> Any:
         return x * torch.pow(2.0, _on_device_of(x, y))
     near = _on_device_of(x, y)
     if near.dtype in _WIDER_THAN_INT32:
-        near = near.to(torch.float64).clamp(
-            -_FAR, _FAR
-        )  # beyond this there is nothing left to shift
+        near = near.to(torch.float64).clamp(-_FAR, _FAR)
     return torch.ldexp(x, near.to(torch.int32))
 
 
@@ -85,9 +83,9 @@ def matmul(x: Any, y: Any) -> Any:
     columns = y[:, None] if y.ndim == 1 else y
     product = torch.sum(rows[..., :, :, None] * columns[..., None, :, :], -2, dtype=x.dtype)
     product = product[..., 0] if y.ndim == 1 else product
-    return product[..., 0] if x.ndim == y.ndim == 1 else (
-        product[..., 0, :] if x.ndim == 1 else product
-    )  # fmt: skip
+    if x.ndim == 1:
+        return product[..., 0] if y.ndim == 1 else product[..., 0, :]
+    return product
 
 
 def dot(x: Any, y: Any) -> Any:
@@ -206,7 +204,7 @@ REPLACEMENTS: dict[str, Callable[..., Any]] = {
     )
 }  # fmt: skip
 
-# The order of complex numbers, by real part and then imaginary part, which torch itself lacks.
+# Functions of complex numbers that torch lacks. Most need an order: by real part, then imaginary.
 
 
 def _less(x: Any, y: Any) -> Any:
@@ -354,6 +352,8 @@ ON_COMPLEX: dict[str, Callable[..., Any]] = {
     "sign": torch.sgn,
     "round": standard.round,
 }
+
+# The function for an op in a dtype: which there are, and where torch's own will not do.
 
 Function: TypeAlias = Callable[..., Any]
 
