@@ -145,13 +145,13 @@ def history(
       castwise history torch --since 2.8 -o torch.html
     """
     from castwise.catalog.dialects import dialect_named
-    from castwise.comparing.history import history as made
+    from castwise.comparing.history import history as make_history
     from castwise.comparing.history import released_after
     from castwise.engine.ask import find_op
     from castwise.report.diff import HISTORY_FORMATS, history_text
 
     row = find_op(op, dialect_named(framework)).name if op else None
-    found = made(framework, row)
+    found = make_history(framework, row)
     if since:
         found = released_after(found, since)
     deliver(
@@ -429,12 +429,12 @@ def check_export(
       castwise check-export model.onnx model.py:net --inputs sample.npz --json
     """
     from castwise.comparing.exported import Checking, load_reference, require_runtime
-    from castwise.comparing.exported import check_export as checked
+    from castwise.comparing.exported import check_export as run_check
     from castwise.report.verify import export_json, export_text
 
     require_runtime()
     checking = Checking(dict(map(_size, dims)), seed, inputs, exact)
-    found = checked(model, load_reference(reference, framework), checking)
+    found = run_check(model, load_reference(reference, framework), checking)
     echo(export_json(found) if as_json else export_text(found, paint_for_stdout()))
     return DONE if found.agrees else FOUND
 

@@ -121,7 +121,7 @@ def _by_rules(question: Question, note: Note) -> Decision:
     targets = _cast_targets(plan, operands, compute, is_own)
     casts = _casts(plan, given, targets, place)
     result_cast = None if result is computed else cast_between(computed, result)
-    notes = _notes(plan, question, found, of_condition)
+    notes = _missing_kernels(plan, question, found, of_condition)
     decision = Decision(
         question, result, compute, casts, result_cast, is_weak, notes, not notes, decision_steps
     )
@@ -276,6 +276,23 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, not
     elif note and result is not compute:
         note(f"{plan.op.name} computes in {compute} and returns {result}.")
     return result
+
+
+def _missing_kernels(
+    plan: Plan, question: Question, found: Computed, of_condition: str | None
+) -> tuple[str, ...]:
+    """A sentence for each kernel that there is not: of the dtype its own rules compute in, of the
+    steps that it is composed of, or of a condition."""
+    if found.lacking is not None:
+        return (*found.lacking, *filter(None, (of_condition,)))
+    own_compute = found.compute if found.is_own else None
+    is_asked = own_compute is question.named.dtype and is_compute_asked(plan, question.named)
+    is_lacking = own_compute in plan.no_kernel or not (is_asked or own_compute in plan.computes)
+    of_compute = None
+    if own_compute and is_lacking:
+        what = f"{plan.op.name} has no CPU kernel for {own_compute}"
+        of_compute = f"{what}: it promotes, then fails to run."
+    return tuple(filter(None, (of_compute, of_condition)))
 
 
 # Ops that a framework composes of other ops, decided step by step.
@@ -527,23 +544,6 @@ def role_text(operand: Operand) -> str:
         return f"a Python {operand.kind}"
     role = f"{'weakly typed ' if operand.is_weak else ''}{operand.role.value}"
     return f"{'an' if role[0] in 'aeiou' else 'a'} {role} of {operand.dtype}"
-
-
-def _notes(
-    plan: Plan, question: Question, found: Computed, of_condition: str | None
-) -> tuple[str, ...]:
-    """What there is no kernel for: the compute dtype of its own rules, those of the steps that it
-    is composed of, or a condition's."""
-    if found.lacking is not None:
-        return (*found.lacking, *filter(None, (of_condition,)))
-    own_compute = found.compute if found.is_own else None
-    is_asked = own_compute is question.named.dtype and is_compute_asked(plan, question.named)
-    is_lacking = own_compute in plan.no_kernel or not (is_asked or own_compute in plan.computes)
-    of_compute = None
-    if own_compute and is_lacking:
-        what = f"{plan.op.name} has no CPU kernel for {own_compute}"
-        of_compute = f"{what}: it promotes, then fails to run."
-    return tuple(filter(None, (of_compute, of_condition)))
 
 
 def _note_result(decision: Decision, note: Callable[[str], None]) -> None:

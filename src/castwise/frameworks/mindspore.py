@@ -28,8 +28,8 @@ from castwise.rules.rule import (
 from castwise.rules.values import Arithmetic, ArrayMethods, Dividing, Powers, Reducing, Values
 
 _WIDE_UNSIGNED = "uint16 uint32 uint64"
-_REAL = "bool int float"
-_ANY = f"{_REAL} complex"
+_REAL_KINDS = "bool int float"
+_ALL_KINDS = f"{_REAL_KINDS} complex"
 
 _EDGES = """
         bool -> uint8 int8
@@ -56,7 +56,7 @@ _NUMPY_EDGES = """
 """
 _NUMPY_PAIRS = "uint64 + int8 int16 int32 int64 -> float64; uint16 + float64 -> float32"
 
-# With these a Python number has its own dtype, which does not join with them.
+# Beside these dtypes a Python number has its own, which does not join with them.
 _WITH_WIDE_UNSIGNED = {
     name: {"int": "int64", "float": "float32"} for name in _WIDE_UNSIGNED.split()
 }
@@ -65,7 +65,7 @@ _WITH_WIDE_UNSIGNED = {
 _OLD_NUMPY_SCALARS = (
     "bool -> bool; int8 int16 int64 uint8 uint16 uint64 -> int; float -> float; complex -> complex"
 )
-_SINGLE = "ZERO_D NUMPY_ZERO_D NUMPY_SCALAR SCALAR"
+_SINGLE_VALUES = "ZERO_D NUMPY_ZERO_D NUMPY_SCALAR SCALAR"
 
 # Dtypes that an op promotes to but has no CPU kernel for: "Select CPU operator[...] fail". (* and /
 # of complex with real operands, and of most mixtures of unsigned ones, lack one for the pair.)
@@ -122,7 +122,8 @@ _OPS = {
     ),
     # Its first step, a division that truncates, promotes as mul does.
     "fmod": Rule(
-        accepts=Accepts(refuses="complex"), composes=(Composed("-(x, *(mul(x, y), y))", _REAL),)
+        accepts=Accepts(refuses="complex"),
+        composes=(Composed("-(x, *(mul(x, y), y))", _REAL_KINDS),),
     ),
     "remainder/function": Rule(composes=(Composed("-(x, *(floor_divide(x, y), y))"),)),
     "remainder/operator remainder/inplace": Rule(accepts=Accepts(refuses_compute=_WIDE_UNSIGNED)),
@@ -154,11 +155,11 @@ _OPS = {
             Composed("mul(x, y)", exponent_roles="ZERO_D"),
         )
     ),
-    # The same with the operator, which also takes NumPy's scalars.
+    # Like dot, but by the operator, which also takes NumPy's scalars.
     "inner": Rule(
         composes=(
-            Composed("*(x, y)", roles=_SINGLE),
-            Composed("*(x, y)", exponent_roles=_SINGLE),
+            Composed("*(x, y)", roles=_SINGLE_VALUES),
+            Composed("*(x, y)", exponent_roles=_SINGLE_VALUES),
         )
     ),
     "vecdot": Rule(composes=(Composed("sum(*(x, y))"),)),
@@ -178,7 +179,7 @@ _OPS = {
         range=Range(beyond="wraps"),
     ),
     "heaviside": Rule(
-        accepts=Accepts(refuses="bool bfloat16 complex"), numbers=Numbers(refused_with=_ANY)
+        accepts=Accepts(refuses="bool bfloat16 complex"), numbers=Numbers(refused_with=_ALL_KINDS)
     ),
     "bitwise_left_shift bitwise_right_shift": Rule(
         accepts=Accepts(refuses_arrays="bool"),
@@ -230,8 +231,8 @@ _OPS = {
     "norm": Rule(converts="bool int -> float32"),
     "bitwise_not": Rule(computes="int", otherwise="refused"),
     # ~ is logical_not.
-    "bitwise_not/operator": Rule(computes=_ANY, result="bool"),
-    "floor_divide remainder l1_loss mean positive relu sign threshold": Rule(computes=_ANY),
+    "bitwise_not/operator": Rule(computes=_ALL_KINDS, result="bool"),
+    "floor_divide remainder l1_loss mean positive relu sign threshold": Rule(computes=_ALL_KINDS),
     "any": Rule(result_of="uint8 -> uint8"),
     "argmin count_nonzero": Rule(result="int32"),
     # For a 0-d tensor it returns a result without reading the value.
@@ -240,7 +241,7 @@ _OPS = {
     "cumprod": Rule(converts=f"{_WIDE_UNSIGNED} -> int64"),
     "sum prod cumsum cumprod softmax": Rule(arguments=Arguments(dtype="casts first")),
     "sum/dtype prod/dtype cumprod/dtype": Rule(accumulates=False, converts=""),
-    "angle": Rule(converts=f"{_REAL} -> float64"),
+    "angle": Rule(converts=f"{_REAL_KINDS} -> float64"),
     "erf expm1": Rule(integers_become_float=False, converts="bool int64 -> float32"),
     "exp2": Rule(accepts=Accepts(refuses=_WIDE_UNSIGNED), converts="bfloat16 -> float32"),
     "degrees radians": Rule(
