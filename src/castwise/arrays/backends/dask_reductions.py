@@ -1,4 +1,4 @@
-"""Sums, products, extrema, moments and losses over chunks."""
+"""Results over chunks: sums, extrema, moments, losses, running sums, places, matrix products."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def function(op: str, compute: DType) -> Callable[..., Any]:
     return function_for(NUMPY, op, compute)
 
 
-class How(NamedTuple):
-    """A kind of reduction: three functions of a module, so that a worker can import them."""
+class Stages(NamedTuple):
+    """The stages of a reduction: three functions of a module, so that a worker can import them."""
 
     first: Callable[..., State]  # takes the reduction and arrays of the accumulator's dtype
     merge: Callable[[Reduction, Any], State]  # takes states in nested lists, one level per axis
@@ -59,7 +59,7 @@ class How(NamedTuple):
 class Reduction:
     """What a reduction does, on a worker."""
 
-    how: How
+    stages: Stages
     steps: Steps
     axes: tuple[int, ...]
     options: dict[str, Any] = field(default_factory=dict)
@@ -80,11 +80,11 @@ class Reduction:
             nested: Any = [self._state(p) for p in _pieces(given[0], self.axes[place])]
             for _ in range(place):
                 nested = [nested]
-            return self.how.merge(self, nested)
+            return self.stages.merge(self, nested)
 
     def _state(self, *arrays: Any) -> State:
         entered = self.steps.enter(arrays, NUMPY)
-        return self.how.first(self, *[self._widened(part) for part in entered])
+        return self.stages.first(self, *[self._widened(part) for part in entered])
 
     def _widened(self, chunk: Any) -> Any:
         is_narrow = NUMPY.dtype_of(chunk) is self.steps.compute is not self.wide
@@ -93,16 +93,16 @@ class Reduction:
     def merged(self, nested: Any) -> State:
         """Merges several states, given as nested lists, one level per axis."""
         with np.errstate(all="ignore"):
-            return self.how.merge(self, nested)
+            return self.stages.merge(self, nested)
 
     def result(self, nested: Any, keepdims: bool) -> Any:
         """The result of several states."""
-        found = np.asarray(self.how.last(self, self.merged(nested)))
+        found = np.asarray(self.stages.last(self, self.merged(nested)))
         found = NUMPY.cast(found, self.steps.result)
         return found if keepdims else np.squeeze(found, self.axes)
 
     def __dask_tokenize__(self) -> Any:
-        functions = [function.__qualname__ for function in self.how]
+        functions = [function.__qualname__ for function in self.stages]
         return as_text(self.steps), self.axes, functions, sorted(self.options.items())
 
 
@@ -171,20 +171,22 @@ def normal_axes(axis: Axes, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(set(validate_axis(tuple(given), ndim))))
 
 
-def over_axes(how: How, steps: Steps, x: Any, axis: Axes, keepdims: bool, **options: Any) -> Any:
+def over_axes(
+    stages: Stages, steps: Steps, x: Any, axis: Axes, keepdims: bool, **options: Any
+) -> Any:
     """A reduction of one array over some of its axes."""
-    reduction = Reduction(how, steps, normal_axes(axis, x.ndim), options)
+    reduction = Reduction(stages, steps, normal_axes(axis, x.ndim), options)
     indices = tuple(range(x.ndim))
     return tree(reduction, [(x, indices)], indices, keepdims)
 
+
+# Sums, products, extrema and truth values: the states are the results on parts.
 
 # op -> the op that folds the states of chunks into one
 FOLDS = {
     "sum": "sum", "prod": "prod", "max": "max", "min": "min", "any": "any", "all": "all",
     "count_nonzero": "sum",
 }  # fmt: skip
-MOMENTS = ("mean", "var", "std", "norm")
-LOSSES = ("mse_loss", "l1_loss", "huber_loss", "poisson_nll_loss")
 _NO_IDENTITY = ("max", "min", "logsumexp")  # not defined for no elements
 
 
@@ -197,10 +199,6 @@ def _fold(op: str, states: list[Any]) -> Any:
 
 def _is_empty(reduction: Reduction, x: Any) -> bool:
     return any(x.shape[n] == 0 for n in reduction.axes)
-
-
-def _as_it_is(reduction: Reduction, state: State) -> Any:
-    return state
 
 
 def _fold_first(reduction: Reduction, x: Any) -> State:
@@ -224,7 +222,10 @@ def _fold_last(reduction: Reduction, state: State) -> Any:
 
 def folded(steps: Steps, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
     """A reduction whose states are its own results on parts."""
-    return over_axes(How(_fold_first, _fold_merge, _fold_last), steps, x, axis, keepdims)
+    return over_axes(Stages(_fold_first, _fold_merge, _fold_last), steps, x, axis, keepdims)
+
+
+# Means, variances, standard deviations and norms.
 
 
 def _sum(x: Any, axes: tuple[int, ...]) -> Any:
@@ -302,11 +303,11 @@ def _norm_last(reduction: Reduction, state: State) -> Any:
     return np.sqrt(state)
 
 
-_MOMENTS = {
-    "mean": How(_mean_first, _mean_merge, _mean_last),
-    "var": How(_spread_first, _spread_merge, _var_last),
-    "std": How(_spread_first, _spread_merge, _std_last),
-    "norm": How(_norm_first, _sum_merge, _norm_last),
+MOMENTS = {
+    "mean": Stages(_mean_first, _mean_merge, _mean_last),
+    "var": Stages(_spread_first, _spread_merge, _var_last),
+    "std": Stages(_spread_first, _spread_merge, _std_last),
+    "norm": Stages(_norm_first, _sum_merge, _norm_last),
 }
 
 
@@ -314,7 +315,10 @@ def moment(
     steps: Steps, x: Any, *, axis: Axes = None, keepdims: bool = False, correction: float = 0
 ) -> Any:
     """Mean, variance, standard deviation or norm."""
-    return over_axes(_MOMENTS[steps.op], steps, x, axis, keepdims, correction=correction)
+    return over_axes(MOMENTS[steps.op], steps, x, axis, keepdims, correction=correction)
+
+
+# The logarithm of a sum of exponentials.
 
 
 def _logsumexp_first(reduction: Reduction, x: Any) -> State:
@@ -345,8 +349,13 @@ def _finite(highest: Any) -> Any:
 
 def logsumexp(steps: Steps, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
     """The logarithm of the sum of exponentials."""
-    how = How(_logsumexp_first, _logsumexp_merge, _logsumexp_last)
-    return over_axes(how, steps, x, axis, keepdims)
+    stages = Stages(_logsumexp_first, _logsumexp_merge, _logsumexp_last)
+    return over_axes(stages, steps, x, axis, keepdims)
+
+
+# Reductions of two operands: losses, and allclose.
+
+LOSSES = ("mse_loss", "l1_loss", "huber_loss", "poisson_nll_loss")
 
 
 def _loss_first(reduction: Reduction, x: Any, y: Any) -> State:
@@ -364,7 +373,11 @@ def loss(steps: Steps, x: Any, y: Any, *, reduction: str = "mean", **options: An
     if reduction == "none":
         return elementwise(steps, x, y, reduction="none", **options)
     last = _mean_last if reduction == "mean" else _total_last
-    return _over_all(How(_loss_first, _mean_merge, last), steps, x, y, options)
+    return _over_all(Stages(_loss_first, _mean_merge, last), steps, x, y, options)
+
+
+def _as_it_is(reduction: Reduction, state: State) -> Any:
+    return state
 
 
 def _allclose_first(reduction: Reduction, x: Any, y: Any) -> State:
@@ -378,13 +391,13 @@ def _all_merge(reduction: Reduction, nested: Any) -> State:
 
 def allclose(steps: Steps, x: Any, y: Any, **options: Any) -> Any:
     """Whether all elements are within the tolerance of one another."""
-    return _over_all(How(_allclose_first, _all_merge, _as_it_is), steps, x, y, options)
+    return _over_all(Stages(_allclose_first, _all_merge, _as_it_is), steps, x, y, options)
 
 
-def _over_all(how: How, steps: Steps, x: Any, y: Any, options: dict[str, Any]) -> Any:
+def _over_all(stages: Stages, steps: Steps, x: Any, y: Any, options: dict[str, Any]) -> Any:
     """A reduction of two operands, broadcast, over everything."""
     indices = broadcast_indices(x, y)
-    reduction = Reduction(how, steps, tuple(range(len(indices))), options)
+    reduction = Reduction(stages, steps, tuple(range(len(indices))), options)
     return tree(reduction, [aligned(x), aligned(y)], indices)
 
 
@@ -487,7 +500,7 @@ class Found(NamedTuple):
     lengths: tuple[int, ...]
 
 
-def _first(reduction: Reduction, x: Any) -> Found:
+def _place_first(reduction: Reduction, x: Any) -> Found:
     axes = reduction.axes
     lengths = tuple(x.shape[n] for n in axes)
     if 0 in lengths:
@@ -502,7 +515,7 @@ def _first(reduction: Reduction, x: Any) -> Found:
     return Found(value.reshape(shape), places, lengths)
 
 
-def _merge(reduction: Reduction, nested: Any) -> Found:
+def _place_merge(reduction: Reduction, nested: Any) -> Found:
     return _merged(nested, 0, reduction.steps.op == "argmax")
 
 
@@ -549,7 +562,7 @@ def _comes_before(new: Sequence[Any], old: Sequence[Any]) -> Any:
     return before
 
 
-def _last(reduction: Reduction, found: Found) -> Any:
+def _place_last(reduction: Reduction, found: Found) -> Any:
     if found.value is None:
         raise ValueError(f"{reduction.steps.op} of no elements: there is nothing to choose.")
     index: Any = np.zeros_like(found.value, dtype=np.int64)
@@ -560,7 +573,7 @@ def _last(reduction: Reduction, found: Found) -> Any:
 
 def place(steps: Steps, x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
     """The index of the first of the largest or smallest elements."""
-    return over_axes(How(_first, _merge, _last), steps, x, axis, keepdims)
+    return over_axes(Stages(_place_first, _place_merge, _place_last), steps, x, axis, keepdims)
 
 
 # Matrix products and similar ops: the products of chunks, summed over the contracted chunks.
@@ -574,16 +587,7 @@ def _product(reduction: Reduction, x: Any, y: Any) -> State:
     return np.expand_dims(np.asarray(compute(x, y, **reduction.options)), reduction.axes)
 
 
-def _add_products(reduction: Reduction, nested: Any) -> State:
-    stacked = np.stack(flat(nested))
-    return np.sum(stacked, axis=0, dtype=stacked.dtype)
-
-
-def _last_axis(reduction: Reduction, state: State) -> Any:
-    return state
-
-
-_PRODUCT = How(_product, _add_products, _last_axis)
+_PRODUCT = Stages(_product, _sum_merge, _as_it_is)
 
 
 def _contracted(
