@@ -23,6 +23,24 @@ BELOW = {
     "in _NO_KERNEL": "_NO_KERNEL = {\n",
     "": "_ROWS = [\n",
 }
+# An array library that is none of castwise's.
+ACMEARRAYS = """
+import numpy as np
+
+class AcmeArray:
+    def __init__(self, data, dtype=None):
+        self.data = np.asarray(data, dtype)
+        self.dtype, self.shape = self.data.dtype, self.data.shape
+
+    def __mul__(self, other):
+        return AcmeArray(np.multiply(self.data, other.data))
+
+    def cast(self, dtype):
+        return AcmeArray(self.data, dtype)
+
+def ones(shape, dtype="float64"):
+    return AcmeArray(np.ones(shape, dtype))
+"""
 ABOVE = "# A recipe has the name of its op"
 
 
@@ -145,3 +163,25 @@ except cw.PromotionError as error:
     print("has no minus of booleans" in str(error))
 """
     assert run(copy, code).splitlines() == ["20 True", "float32", "float16", "True"]
+
+
+def test_the_hook_is_found_and_its_arrays_are_audited(copy: Path) -> None:
+    (block,) = re.findall(r"^  ```python\n(.*?)^  ```$", TEXT, re.DOTALL | re.MULTILINE)
+    hook = copy / "castwise" / "auditing" / "hooks" / "acmearrays.py"
+    hook.write_text(textwrap.dedent(block), encoding="utf-8")
+    (copy / "acmearrays.py").write_text(ACMEARRAYS, encoding="utf-8")
+    (copy / "program.py").write_text(
+        "import acmearrays as acme\n"
+        "x = acme.ones(9, 'float32') * acme.ones(9)\n"
+        "y = x.cast('float32') * acme.ones(9, 'float32')\n",
+        encoding="utf-8",
+    )
+    done = finished(
+        [sys.executable, "-m", "castwise", "audit", "program.py"],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": str(copy)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "program.py:2: float32[9] * float64[9] -> float64" in " ".join(done.stderr.split())
+    assert "program.py:3" not in done.stderr
+    assert "No rule for these" not in done.stderr
