@@ -203,7 +203,7 @@ def test_diff_of_all(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("castwise.catalog.dialects.dialects", lambda: ("numpy", "numpy@1"))
-    monkeypatch.setattr("castwise.comparing.diff.OPS", "add")
+    monkeypatch.setattr("castwise.comparing.diff.DISTANCE_OPS", "add")
     ran = Ran(capsys, "diff", "--all")
     assert ran.status == 0
     assert "\nnumpy\n14 numpy@1\n" in ran.out
