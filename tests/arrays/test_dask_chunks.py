@@ -12,7 +12,7 @@ import castwise as cw
 import castwise.array_api as xp
 
 da = pytest.importorskip("dask.array")
-trees = pytest.importorskip("castwise.arrays.backends.dask_reductions")
+dask_reductions = pytest.importorskip("castwise.arrays.backends.dask_reductions")
 
 CUTS = ((5, 6, 4), (2, 6, 3), (1, 1, 4), ((3, 2), (1, 5), (2, 2)))
 REDUCTIONS = ("sum", "prod", "max", "min", "any", "all", "count_nonzero", "mean", "var", "std",
@@ -73,7 +73,7 @@ def test_small_floats_accumulate_in_float32(dtype: str) -> None:
 
 @pytest.mark.parametrize("name", [*REDUCTIONS, "argmax", "argmin"])
 def test_large_chunks_are_cast_piece_by_piece(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "_PIECE", 7)
+    monkeypatch.setattr(dask_reductions, "_PIECE", 7)
     lazy, plain = both(numbers(5, 6, 4, dtype="float16"), (5, 3, 2))
     for axis in (None, 0, 1, 2):
         got, expected = (cw.apply(name, t, axis=axis) for t in (lazy, plain))

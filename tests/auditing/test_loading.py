@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from castwise.auditing import compile, loading
-from castwise.auditing import compile as disk_cache
 from castwise.auditing.loading import Finder, is_users_own, rewritten
 from castwise.auditing.log import UNOBSERVED
 from processes import started
@@ -131,7 +130,7 @@ def test_many_processes_may_write_at_once(cache: Path, tmp_path: Path) -> None:
         assert [process.wait() for process in running] == [0] * 4
     found = files(tmp_path / "shared")
     assert len(found) == 5
-    assert all(disk_cache._read_entry(file) for file in found)
+    assert all(compile._read_entry(file) for file in found)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from castwise.auditing import rerun as trying
+from castwise.auditing import rerun
 from castwise.auditing.launch import run_audited
 from castwise.auditing.origins import Audit, make_audit
 from castwise.auditing.records import FinalValues, Options, Outcome, Run
@@ -117,7 +117,7 @@ def test_the_search_ends_after_some_runs_and_when_it_is_interrupted(
     def pretended(options: Options, doing: str, limit: float | None) -> Run:
         return replace(first, status=1 if options.edits else 0)
 
-    monkeypatch.setattr(trying, "MOST_RUNS", 2)
+    monkeypatch.setattr(rerun, "MOST_RUNS", 2)
     judged, trial = try_fixes([str(script)], audit, first, options, run=pretended)
     assert not trial.fixes
     assert trial.runs == 3

@@ -6,8 +6,13 @@ import pytest
 
 import castwise as cw
 import cells
-from castwise.catalog.dialects import dialect_named, layer_cells, layer_lines, layers
-from castwise.catalog.dialects import without_layers as rules_of
+from castwise.catalog.dialects import (
+    dialect_named,
+    layer_cells,
+    layer_lines,
+    layers,
+    without_layers,
+)
 from castwise.comparing.verify import agrees, answer_for
 from castwise.conformance.recorder import Cell
 
@@ -144,8 +149,8 @@ def test_a_variation_that_changes_answers_is_refused() -> None:
 
 
 def test_the_rules_below_have_no_layers() -> None:
-    assert rules_of(cw.dialect("torch:cuda")).evidence.layers == ()
-    assert rules_of(cw.dialect("torch:cuda")).name == "torch:cuda"
+    assert without_layers(cw.dialect("torch:cuda")).evidence.layers == ()
+    assert without_layers(cw.dialect("torch:cuda")).name == "torch:cuda"
 
 
 def test_layers_stand_on_what_is_there_before() -> None:
