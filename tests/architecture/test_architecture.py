@@ -131,8 +131,7 @@ def may_name_frameworks(file: Path) -> bool:
     return (
         name.startswith("frameworks/")
         or name in ("vocab/live.py", "vocab/spellings.py")
-        or name
-        in ("arrays/torch_compiled.py", "arrays/jax_pytrees.py", "arrays/dask_collections.py")
+        or name in [f"arrays/{stem}.py" for stem in REGISTERING]
         or name.startswith("conformance/recorders/")
         or name.startswith(("auditing/hooks/", "auditing/patches/", "arrays/backends/"))
     )
