@@ -17,6 +17,7 @@ from processes import finished
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PACKAGE = ROOT / "src" / "castwise"
+TOOLS = ROOT / "tools"
 # Where the lines of an example belong: below this line of the file, or above it.
 BELOW = {
     "in aliases": "        aliases={\n",
@@ -89,7 +90,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(copy: Path, code: str, *arguments: str) -> str:
     command = [sys.executable, "-c", f"import castwise as cw\n{code}", *arguments]
-    done = finished(command, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)})
+    path = os.pathsep.join([str(copy), str(TOOLS)])
+    done = finished(command, cwd=copy, env={**os.environ, "PYTHONPATH": path})
     assert done.returncode == 0, done.stderr
     return str(done.stdout).strip()
 
