@@ -548,9 +548,7 @@ def distances_in(
 
 
 def _distances_in(
-    ops: Sequence[str],
-    dialects: Sequence[Dialect],
-    on_question: Callable[[object], object] | None,
+    ops: Sequence[str], dialects: Sequence[Dialect], on_question: Callable[[object], object] | None
 ) -> Distances:
     rows = [op(name) for name in ops]
     numbers: dict[object, int] = {}

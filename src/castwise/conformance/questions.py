@@ -421,8 +421,7 @@ class Scope(NamedTuple):
             return self._replace(forms=forms)
         before = self.is_left_out or (lambda _: False)
         return self._replace(
-            forms=forms,
-            is_left_out=lambda q: not is_about(q.operands, dtypes) or before(q),
+            forms=forms, is_left_out=lambda q: not is_about(q.operands, dtypes) or before(q)
         )
 
 

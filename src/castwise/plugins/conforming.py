@@ -11,12 +11,7 @@ from typing import Any
 import pytest
 
 from castwise.catalog.dialects import dialect_named
-from castwise.comparing.verify import (
-    NOT_ABOUT_DTYPES,
-    Difference,
-    compare_through,
-    prepared,
-)
+from castwise.comparing.verify import NOT_ABOUT_DTYPES, Difference, compare_through, prepared
 from castwise.conformance.recorder import Recorder
 from castwise.conformance.transformations import Transformation, questions_through
 from castwise.report.verify import through_text

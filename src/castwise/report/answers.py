@@ -163,12 +163,7 @@ def _answer(outcome: Outcome) -> dict[str, Any]:
 def _part_json(part: Part) -> dict[str, Any]:
     """An inner op: its answer, and the operand that its result is."""
     answer = _answer(outcome_of(part.question)) if part.question else {}
-    return {
-        "question": part.text,
-        **answer,
-        "operand": str(part.result),
-        "steps": part_steps(part),
-    }
+    return {"question": part.text, **answer, "operand": str(part.result), "steps": part_steps(part)}
 
 
 def explanation_text(explanation: Explanation, paint: Paint = plain, width: int = 80) -> str:

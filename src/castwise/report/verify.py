@@ -40,10 +40,7 @@ def verification_text(found: Verification, paint: Paint = plain) -> str:
 
 def _sentences(found: Verification, paint: Paint = plain) -> list[str]:
     """The versions, the dtypes that only one of the two has, and whether all answers agree."""
-    lines = [
-        _installed(found),
-        f"{found.dialect.name} is {found.dialect.evidence.source}.",
-    ]
+    lines = [_installed(found), f"{found.dialect.name} is {found.dialect.evidence.source}."]
     lines += _dtype_lines(found, paint)
     known = f", except {found.listed:,} known differences" if found.listed else ""
     if not found.drift:

@@ -85,10 +85,7 @@ class TinygradRecorder(FrameworkRecorder):
     """The tinygrad installed here, on the device that is written in Python, under a default int."""
 
     name = "tinygrad"
-    dialects: tuple[str, ...] = (
-        "tinygrad",
-        "tinygrad:default_int=int64",
-    )
+    dialects: tuple[str, ...] = ("tinygrad", "tinygrad:default_int=int64")
 
     def __init__(self, mode: str = "") -> None:
         import tinygrad

@@ -631,11 +631,7 @@ def _onnx() -> Transformation:
     module = 'type("M", (torch.nn.Module,), {{"forward": lambda self, *a: ({f})(*a)}})()'
     exported = f"torch.onnx.export({module}, ({{arrays}},), dynamo=True)({{arrays}})[0]"
     return Transformation(
-        "onnx:onnxruntime",
-        _run_onnx,
-        exported,
-        declines=declines_or_lacks,
-        packages=_PACKAGES,
+        "onnx:onnxruntime", _run_onnx, exported, declines=declines_or_lacks, packages=_PACKAGES
     )
 
 
