@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import castwise
-from castwise.report.page import page_style
+from castwise.report.blocks import page_style
 from processes import finished
 
 ROOT = Path(__file__).parents[2]

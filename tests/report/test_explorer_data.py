@@ -16,6 +16,7 @@ from castwise.catalog.dialects import dialect_named
 from castwise.cli.main import cli
 from castwise.engine.decide import decision_steps
 from castwise.errors import UsageError
+from castwise.report.explorer import build_explorer, packed_chunk, packed_dialect
 from castwise.report.explorer.questions import (
     Answers,
     Asked,
@@ -31,7 +32,6 @@ from castwise.report.explorer.questions import (
     number_kind,
     representatives,
 )
-from castwise.report.explorer.site import build_explorer, packed_chunk, packed_dialect
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.notation import parse_operand
 from castwise.vocab.operands import array_operand, real_class

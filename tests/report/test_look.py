@@ -11,9 +11,9 @@ import pytest
 import castwise as cw
 from castwise.comparing.diff import Distance, Distances
 from castwise.drawing import FAINT, INK, REFUSED, shade
+from castwise.report.blocks import _DARK, _LIGHT, card_style, page, page_style
 from castwise.report.diff import BLACK, diff_html, distances_html, scale_colour
 from castwise.report.lattice import lattice_html
-from castwise.report.page import _DARK, _LIGHT, card_style, page, page_style
 from castwise.report.table import table_html
 from castwise.vocab.dtypes import DTYPES
 

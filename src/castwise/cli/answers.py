@@ -1,4 +1,5 @@
-"""The commands that answer questions, and those that list what can be asked about."""
+"""The commands that answer questions, that list what can be asked about, and that are about
+castwise itself."""
 
 from __future__ import annotations
 
@@ -55,11 +56,9 @@ class _ExpressionCommand(click.Command):
 @click.argument("words", metavar="[DIALECT] EXPRESSION", nargs=-1, shell_complete=complete_dialects)
 @dialect_option("The dialect, in place of the argument.")
 @click.option(
-    "--traceback",
-    type=click.File(encoding="utf-8", errors="replace"),
-    metavar="FILE",
+    "--traceback", type=click.File(encoding="utf-8", errors="replace"), metavar="FILE",
     help="Read the op and its dtypes from the error in this file; - is stdin.",
-)
+)  # fmt: skip
 @json_option
 def explain(
     words: tuple[str, ...], dialect: str | None, traceback: TextIO | None, as_json: bool
@@ -224,14 +223,10 @@ def dialects(as_json: bool) -> int:
     "--form", type=click.Choice(["operator", "function", "augmented"]), help="How the op is called."
 )
 @click.option(
-    "--with",
-    "columns",
-    type=click.Choice(["arrays", "0-d", "scalars"]),
-    multiple=True,
-    default=("arrays", "scalars"),
-    show_default=True,
+    "--with", "columns", type=click.Choice(["arrays", "0-d", "scalars"]), multiple=True,
+    default=("arrays", "scalars"), show_default=True,
     help="What the columns show. Can be repeated.",
-)
+)  # fmt: skip
 @format_option("text", "md", "csv", "json", "html", "svg", "png")
 @output_option
 def table(
@@ -354,3 +349,87 @@ def _chosen(named: str | None, dialect: str | None) -> Dialect | None:
         raise UsageError("the dialect is given twice: leave out --dialect or the argument.")
     name = dialect if named is None else named
     return None if name is None else dialect_named(name)
+
+
+# The commands about castwise itself: its settings here, what it finds here, its explorer.
+
+
+@click.command()
+@json_option
+def config(as_json: bool) -> int:
+    """Show the settings: every key of [tool.castwise], its value here, and where it comes from.
+
+    The settings are in the nearest pyproject.toml with this table, from the working directory
+    upwards. An option of a command wins over them, and CASTWISE_DIALECT over the key dialect.
+
+    \b
+    Example:
+      castwise config --json
+    """
+    from castwise.report.lists import settings_json, settings_text
+    from castwise.settings import project_settings
+
+    found = project_settings(Path.cwd())
+    paint, width = paint_for_stdout(), page_width()
+    echo(settings_json(found) if as_json else settings_text(found, paint, width))
+    return DONE
+
+
+@click.command()
+@json_option
+def doctor(as_json: bool) -> int:
+    """Show what castwise finds here, and whether something is wrong.
+
+    Lists the installed frameworks with the dialect that answers for each, the backends, the extras,
+    the plugins and the settings. It reads the metadata of installed packages, and imports no
+    framework. The exit status is 1 if something is broken; the last lines then say what to do.
+
+    \b
+    Example:
+      castwise doctor --json
+    """
+    from castwise.health import checkup
+    from castwise.report.lists import checkup_json, checkup_text
+
+    found = checkup(Path.cwd())
+    echo(checkup_json(found) if as_json else checkup_text(found, paint_for_stdout(), page_width()))
+    return FOUND if found.problems else DONE
+
+
+@click.command()
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True,
+    help="The folder to write: a new one, or that of an earlier explorer.",
+)  # fmt: skip
+@click.option(
+    "-d", "--dialect", "chosen", multiple=True, shell_complete=complete_dialects,
+    help="Show only this dialect, or also a custom one from a TOML file. Can be repeated.",
+)  # fmt: skip
+@click.option("--docs", default="", metavar="ADDRESS", help="Link to this documentation.")
+def explorer(output: Path, chosen: tuple[str, ...], docs: str) -> int:
+    """Build a page that looks up what every dialect answers.
+
+    The page needs no server: open index.html from disk, or put the folder on any web server. It
+    shows the answers of all dialects side by side with their steps and hazards, whole tables, the
+    differences between two dialects, lattices and distances. Every view has its own address to
+    share.
+
+    All questions the page can answer are asked now, on all cores: this takes a few minutes.
+
+    \b
+    Examples:
+      castwise explorer -o site/
+      castwise explorer -o mine/ -d torch -d jax -d mine.toml
+    """
+    from castwise.catalog.dialects import dialects as all_dialects
+    from castwise.progress import progress_to
+    from castwise.report.explorer import build_explorer
+
+    names = chosen or all_dialects()
+    with progress_to(f"Asking {len(names)} dialects", len(names)) as on_progress:
+        files = build_explorer(output, names, docs, on_progress)
+    size = sum(file.stat().st_size for file in files)
+    click.echo(
+        f"{output / 'index.html'}: {len(names)} dialects, {size / 1e6:.1f} MB in {len(files)} files"
+    )
+    return DONE

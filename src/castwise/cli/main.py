@@ -14,33 +14,21 @@ from castwise.cli.options import DONE, INTERRUPTED, WRONG_USAGE
 from castwise.errors import CastwiseError, NearestVersionWarning, did_you_mean
 from castwise.version import __version__
 
-# Command -> the file that defines it. A file is imported only when its command runs, and a command
+# File -> the commands that it defines. It is imported only when one of them runs, and a command
 # imports only the reports it prints, so that each starts fast.
-_FILES = {
-    "audit": "audit",
-    "check-export": "comparing",
-    "config": "project",
-    "dialects": "answers",
-    "diff": "comparing",
-    "doctor": "project",
-    "dtypes": "answers",
-    "explain": "answers",
-    "explorer": "project",
-    "history": "comparing",
-    "lattice": "answers",
-    "ops": "answers",
-    "port": "audit",
-    "resolve": "answers",
-    "table": "answers",
-    "verify": "comparing",
+_COMMANDS = {
+    "answers": "config dialects doctor dtypes explain explorer lattice ops resolve table",
+    "audit": "audit port",
+    "comparing": "check-export diff history verify",
 }
+_FILES = {command: file for file, own in _COMMANDS.items() for command in own.split()}
 
 
 class _Commands(click.Group):
     """A group that suggests the nearest command when it does not know the one given."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_FILES)
+        return sorted(_FILES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _FILES:

@@ -43,7 +43,7 @@ from castwise.errors import (
     UsageError,
     did_you_mean,
 )
-from castwise.report.page import card, dtype_html, hazards_html, items
+from castwise.report.blocks import card, dtype_html, hazards_html, items
 from castwise.report.terminal import Paint, plain
 from castwise.vocab.notation import parse_operand
 

@@ -33,7 +33,7 @@ from castwise.report.audit import (
     section_lines,
     summary,
 )
-from castwise.report.page import card, faint, hazards_html, page, paragraph
+from castwise.report.blocks import card, faint, hazards_html, page, paragraph
 from castwise.report.terminal import place_text, plain, size_text
 from castwise.showing import quantity
 

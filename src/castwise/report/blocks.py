@@ -1,4 +1,4 @@
-"""What reports are made of: tables, and differences by reason, each in every format.
+"""What reports are made of: pages, cards, tables, and differences by reason, each in every format.
 
 A report says what stands in them. How that looks as text, HTML, Markdown and CSV is decided here.
 """
@@ -6,16 +6,137 @@ A report says what stands in them. How that looks as text, HTML, Markdown and CS
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
+from string import Template
 from typing import NamedTuple
 
-from castwise.report.page import Html, dtype_html, faint, folded_html, paragraph
+from castwise.drawing import shade
+from castwise.engine.decision import HAZARDS
 from castwise.report.terminal import Paint
 from castwise.vocab.dtypes import DType
+
+# The style of pages and of cards: their rules are in the .css files, their colours are here.
+
+_LIGHT = """
+  --ground: #ffffff; --panel: #f7f7f8; --line: #e4e4e7; --ink: #18181b; --faint: #6b6b74;
+  --bar: #2171b5; --heat: 33 113 181; --old: #b42318; --new: #177245; --old-ground: #fdeeec;
+  --new-ground: #e9f6ee; --hazard: #8a5300; --hazard-ground: #fdf3dc; --comment: #6b6b74;
+  --string: #177245; --number: #2f5fb3; --keyword: #8a2f8f; --picture: none;
+  --tint: 100%;
+"""
+# Pictures are drawn on white; turned over, they keep the hues of their dtypes. In HTML, where the
+# ink is light here, a part of a dtype's colour is mixed with the ground.
+_DARK = """
+  --ground: #161619; --panel: #1e1e22; --line: #34343a; --ink: #ececee; --faint: #a0a0aa;
+  --bar: #6baed6; --heat: 107 174 214; --old: #ff9b8f; --new: #7fd6a3; --old-ground: #3a1f1c;
+  --new-ground: #17301f; --hazard: #f2c063; --hazard-ground: #35290f; --comment: #8f8f99;
+  --string: #7fd6a3; --number: #8db9ff; --keyword: #e29be6;
+  --picture: invert(.91) hue-rotate(180deg); --tint: 38%;
+"""
+
+
+def page_style() -> str:
+    """The rules for what is inside a body of the class castwise."""
+    return _rules("page")
+
+
+def results_style() -> str:
+    """The same, and the rules for results in it."""
+    return page_style() + _rules("results")
+
+
+@functools.cache
+def card_style() -> str:
+    """The rules for what is inside an element of the classes castwise and card.
+
+    Naming both makes them stronger than the rules that notebooks have for all their outputs.
+    """
+    return (results_style() + _rules("card")).replace(".castwise", ".castwise.card")
+
+
+def with_palettes(rules: str) -> str:
+    """Rules of a style sheet in which $light and $dark stand for the colours."""
+    return Template(rules).substitute(light=_LIGHT, dark=_DARK)
+
+
+_STATIC = Path(__file__).with_name("static")
+
+
+@functools.cache
+def _rules(name: str) -> str:
+    return with_palettes((_STATIC / f"{name}.css").read_text(encoding="utf-8"))
+
+
+# A result as a whole page, in one file that loads nothing.
+
+
+def page(title: str, *parts: str) -> str:
+    """A page below its title, which is text; the parts are HTML."""
+    whole = Template((_STATIC / "page.html").read_text(encoding="utf-8"))
+    style, body = results_style() + _rules("whole"), "\n".join(filter(None, parts))
+    return whole.substitute(title=escape(title), style=style, body=body).rstrip("\n")
+
+
+# A result in a notebook: HTML that brings its own style, and leaves that of its page alone.
+
+
+def card(title: str, *parts: str) -> str:
+    """A result below a title, if it has one. The parts are HTML, and so is the title."""
+    style = f"<style>{card_style()}</style>"
+    head = f"<h2>{title}</h2>" if title else ""
+    return f'<div class="castwise card">{style}{head}{"".join(parts)}</div>'
+
+
+class Html(str):
+    """A text that is HTML already; any other is escaped where it stands in a table."""
+
+    __slots__ = ()
+
+
+def paragraph(text: str) -> Html:
+    """A text as a paragraph."""
+    return Html(f"<p>{escape(text)}</p>")
+
+
+def faint(text: str) -> Html:
+    """A text that is not the point, as a paragraph."""
+    return Html(f'<p class="faint">{escape(text)}</p>' if text else "")
+
+
+def items(texts: Iterable[str], tag: str = "ul") -> str:
+    """Texts as a list."""
+    return f"<{tag}>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</{tag}>"
+
+
+def dtype_html(dtype: DType, text: str = "") -> Html:
+    """A dtype in the colour of its kind."""
+    shown = escape(text or dtype.name)
+    return Html(f'<span class="dtype" style="--shade:{shade(dtype)}">{shown}</span>')
+
+
+def hazards_html(hazards: Iterable[str]) -> Html:
+    """Hazards, with their meanings as tooltips."""
+    marks = [f'<span class="hazard" title="{escape(HAZARDS[h])}">{h}</span>' for h in hazards]
+    return Html(" ".join(marks))
+
+
+def folded_html(summary: str, *parts: str) -> str:
+    """Parts that are shown when a person asks for them."""
+    return f"<details><summary>{escape(summary)}</summary>{''.join(parts)}</details>"
+
+
+def picture(svg: str) -> str:
+    """An SVG picture."""
+    return f'<div class="picture">{svg}</div>'
+
+
+# Tables.
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +167,8 @@ class Grid:
     def html(self) -> Html:
         """The table in HTML."""
         marks = [' class="number"' * (name in self.numbers) for name in self.heads]
-        lines = ["".join(map(_cell_html, row, marks)) for row in self.rows]
-        body = "".join(f"<tr>{cells}</tr>" for cells in lines)
-        head = "".join(
-            f"<th{mark}>{escape(name)}</th>" for name, mark in zip(self.heads, marks, strict=True)
-        )
+        head = "".join(map("<th{}>{}</th>".format, marks, map(escape, self.heads)))
+        body = "".join(f"<tr>{''.join(map(_cell_html, row, marks))}</tr>" for row in self.rows)
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         return Html(f'<div class="wide">{table}</div>')
 

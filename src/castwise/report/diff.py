@@ -48,13 +48,17 @@ from castwise.report.blocks import (
     Differences,
     Example,
     Grid,
+    card,
     differences_html,
     differences_text,
+    faint,
     folded_below,
     ops_text,
+    page,
+    paragraph,
+    picture,
     total,
 )
-from castwise.report.page import card, faint, page, paragraph, picture
 from castwise.report.terminal import Paint, percent, plain
 from castwise.report.verify import answer_words
 from castwise.showing import quantity

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from castwise.comparing.table import Lattice
 from castwise.drawing import FAINT, INK, LETTER, shade, svg_box, svg_document, svg_text, svg_to_png
-from castwise.report.page import card, faint, page, picture
+from castwise.report.blocks import card, faint, page, picture
 from castwise.report.terminal import Paint, plain
 from castwise.rules.dialect import Dialect
 from castwise.rules.rule import Rule

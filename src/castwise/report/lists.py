@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from castwise.catalog.dialects import dialect_named, dialects, layers
-from castwise.report.page import card, dtype_html, faint, paragraph
+from castwise.report.blocks import card, dtype_html, faint, paragraph
 from castwise.report.table import short_name
 from castwise.report.terminal import Paint, Styled, in_columns, in_groups, plain, some_of
 from castwise.rules.dialect import Dialect

@@ -18,8 +18,7 @@ from castwise.auditing.port import (
     make_port,
 )
 from castwise.auditing.records import Seen
-from castwise.report.blocks import Grid
-from castwise.report.page import Html, card, faint, hazards_html, page
+from castwise.report.blocks import Grid, Html, card, faint, hazards_html, page
 from castwise.report.terminal import Paint, place_text, plain
 from castwise.showing import quantity
 

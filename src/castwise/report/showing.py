@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
-from castwise.report.blocks import Grid
-from castwise.report.page import card, dtype_html, folded_html, hazards_html, items, picture
+from castwise.report.blocks import Grid, card, dtype_html, folded_html, hazards_html, items, picture
 from castwise.report.terminal import size_text
 from castwise.showing import quantity
 from castwise.vocab.dtypes import find_dtype

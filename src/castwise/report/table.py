@@ -26,8 +26,7 @@ from castwise.drawing import (
 )
 from castwise.engine.decision import Decision, answer_text
 from castwise.report.answers import decision_json, error_json
-from castwise.report.blocks import Grid
-from castwise.report.page import card, faint, page
+from castwise.report.blocks import Grid, card, faint, page
 from castwise.report.terminal import Paint, plain
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand

@@ -15,8 +15,7 @@ from castwise.comparing.verify import KINDS, Difference, Drift, ThroughCompariso
 from castwise.conformance.recorder import Cell
 from castwise.conformance.transformations import FAILED
 from castwise.conformance.values import Apart, first_apart, read_held, written
-from castwise.report.blocks import Grid
-from castwise.report.page import Html, folded_html, page, paragraph
+from castwise.report.blocks import Grid, Html, folded_html, page, paragraph
 from castwise.report.terminal import Paint, plain
 from castwise.showing import quantity
 from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
