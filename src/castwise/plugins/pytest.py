@@ -1,4 +1,5 @@
-"""The pytest plugin: `pytest --castwise PACKAGE` audits a package while its tests run.
+"""The pytest plugin: `pytest --castwise PACKAGE` audits a package while its tests run, and
+`pytest --castwise-conform module:function` has a compiler's dtypes as tests, one for each op.
 
 pytest loads this file whenever castwise is installed, so it imports no other part of castwise until
 the option is used.
@@ -9,8 +10,9 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +20,9 @@ import pytest
 if TYPE_CHECKING:
     from castwise.auditing.origins import Audit
     from castwise.auditing.records import Seen
+    from castwise.comparing.verify import Difference
+    from castwise.conformance.recorder import Recorder
+    from castwise.conformance.transformations import Transformation
 
 _ALLOW = "castwise_allow"
 _OPTION = "--castwise"
@@ -54,25 +59,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Add a test for each op: a function that NAME transforms, such as mine:compile, "
         "gives the dtypes that the framework itself gives.",
     )
-    group.addoption(
-        "--castwise-dialect", metavar="DIALECT", help=f"With {_CONFORM}: which framework."
-    )
-    group.addoption(
-        "--castwise-sample",
-        type=int,
-        metavar="N",
-        help=f"With {_CONFORM}: at most N questions of each op and form.",
-    )
-    group.addoption(
-        "--castwise-baseline",
-        metavar="FILE",
-        help=f"With {_CONFORM}: accept the differences that this file lists.",
-    )
-    group.addoption(
-        "--castwise-write-baseline",
-        metavar="FILE",
-        help=f"With {_CONFORM}: list all differences in this file, and accept them.",
-    )
+    for name, metavar, type_, does in (
+        ("--castwise-dialect", "DIALECT", str, "which framework."),
+        ("--castwise-sample", "N", int, "at most N questions of each op and form."),
+        ("--castwise-baseline", "FILE", str, "accept the differences that this file lists."),
+        ("--castwise-write-baseline", "FILE", str,
+         "list all differences in this file, and accept them."),
+    ):  # fmt: skip
+        group.addoption(name, metavar=metavar, type=type_, help=f"With {_CONFORM}: {does}")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -223,7 +217,84 @@ class _Session:
             terminalreporter.write_line(f"\n{line}", red=True)
 
 
-_baseline = pytest.StashKey[Any]()
+# The dtypes of a compiler, as tests.
+
+_Known = tuple[str, ...]  # a difference in a baseline: op, form, operands, both answers
+
+
+class _Baseline:
+    """The differences that are accepted, by a file, and those that were found."""
+
+    def __init__(self, file: Path | None, *, is_written: bool) -> None:
+        self._file, self._is_written = file, is_written
+        self._found: set[_Known] = set()
+        self._accepted: set[_Known] = set()
+        if file and not is_written:
+            self._accepted = {tuple(row) for row in json.loads(file.read_text("utf-8"))}
+
+    def new(self, differences: Iterable[Difference]) -> list[Difference]:
+        """Those that the file does not accept; none where it is being written."""
+        found = {_known(one): one for one in differences}
+        self._found |= found.keys()
+        if self._is_written:
+            return []
+        return [one for name, one in found.items() if name not in self._accepted]
+
+    def write(self) -> None:
+        """Writes the file, if that was asked for."""
+        if self._file and self._is_written:
+            rows = ",\n".join(json.dumps(row) for row in sorted(self._found))
+            self._file.write_text(f"[\n{rows}\n]\n" if rows else "[]\n", encoding="utf-8")
+
+
+def _known(one: Difference) -> _Known:
+    """A difference as a baseline has it."""
+    op, form, operands = one.found.question
+    return op, form, ";".join(operands), one.found.plain, one.found.answer
+
+
+class _DifferentError(Exception):
+    """What differs in an op, to be shown as the failure of its test."""
+
+
+class _ConformanceItem(pytest.Item):
+    """The test of an op: the transformed function answers as the framework itself."""
+
+    def __init__(
+        self,
+        *,
+        asks: tuple[Recorder, Transformation],
+        baseline: _Baseline,
+        most: int | None,
+        **given: Any,
+    ) -> None:
+        super().__init__(**given)
+        self._recorder, self._transformation = asks
+        self._baseline, self._most = baseline, most
+
+    def runtest(self) -> None:
+        from castwise.comparing.verify import NOT_ABOUT_DTYPES, compare_through
+        from castwise.conformance.transformations import questions_through
+        from castwise.report.verify import through_text
+
+        asked = questions_through(self._recorder, [self.name], self._most)
+        found = compare_through(self._recorder, self._transformation, asked)
+        about_dtypes = [one for one in found.differences if one.kind not in NOT_ABOUT_DTYPES]
+        new = self._baseline.new(about_dtypes)
+        if new:
+            raise _DifferentError(through_text(replace(found, differences=tuple(new))))
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+        if isinstance(excinfo.value, _DifferentError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        name = f"{self._recorder.name} through {self._transformation.name}: {self.name}"
+        return self.path, None, name
+
+
+_baseline = pytest.StashKey[_Baseline]()
 
 
 def pytest_collection_modifyitems(
@@ -240,24 +311,27 @@ def pytest_collection_modifyitems(
         )
     if config.getoption("--castwise-write-baseline") and hasattr(config, "workerinput"):
         raise pytest.UsageError("--castwise-write-baseline needs one process: leave out -n.")
-    from pathlib import Path
-
+    from castwise.catalog.dialects import dialect_named
+    from castwise.comparing.verify import prepared
+    from castwise.conformance.transformations import questions_through
     from castwise.errors import UsageError
-    from castwise.plugins.conforming import Baseline, conformance_items
 
     written = config.getoption("--castwise-write-baseline")
     named = written or config.getoption("--castwise-baseline")
     try:
-        baseline = Baseline(Path(named) if named else None, is_written=bool(written))
-        most = config.getoption("--castwise-sample")
-        items += conformance_items(session, through, dialect, most, baseline)
+        baseline = _Baseline(Path(named) if named else None, is_written=bool(written))
+        asks = prepared(dialect_named(dialect), through)
+        ops = dict.fromkeys(question.op for question in questions_through(asks[0], None, 1))
     except (UsageError, OSError, ValueError) as error:
         raise pytest.UsageError(str(error)) from None
+    most = config.getoption("--castwise-sample")
+    for op in ops:
+        given = {"nodeid": f"{through}::{op}", "asks": asks, "baseline": baseline, "most": most}
+        items.append(_ConformanceItem.from_parent(session, name=op, **given))
     config.stash[_baseline] = baseline
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Writes the baseline, once all tests have run."""
-    baseline = config.stash.get(_baseline, None)
-    if baseline is not None:
+    if baseline := config.stash.get(_baseline, None):
         baseline.write()
