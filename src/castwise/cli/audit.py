@@ -421,38 +421,27 @@ _dialect_options = options_as(
     "others",
     _OtherDialects,
     click.option(
-        "--save",
-        type=FILE,
-        metavar="FILE",
+        "--save", type=FILE, metavar="FILE",
         help="Write the recorded operations to a file for castwise port.",
     ),
     click.option(
-        "--enforce",
-        metavar="DIALECT",
-        shell_complete=complete_dialects,
+        "--enforce", metavar="DIALECT", shell_complete=complete_dialects,
         help="Raise an error before an operation that this dialect refuses. "
         "`strict` refuses every implicit cast.",
     ),
     click.option(
-        "--differs",
-        type=click.Choice(["raise", "report"]),
-        default="report",
-        show_default=True,
+        "--differs", type=click.Choice(["raise", "report"]), default="report", show_default=True,
         help="What to do if the enforced dialect gives another dtype.",
     ),
     click.option(
-        "--allow",
-        multiple=True,
-        metavar="OP|FILE:LINE",
-        shell_complete=complete_ops,
+        "--allow", multiple=True, metavar="OP|FILE:LINE", shell_complete=complete_ops,
         help="Do not enforce this op, or this line. Can be repeated.",
     ),
     click.option(
-        "--enforceable",
-        is_flag=True,
+        "--enforceable", is_flag=True,
         help="Let cw.enforce inside the program also check the modules it imports.",
     ),
-)
+)  # fmt: skip
 
 
 # How the program runs under audit.
@@ -599,28 +588,19 @@ def audit(
 
 @_program_command()
 @click.option(
-    "--from",
-    "source",
-    metavar="DIALECT",
-    shell_complete=complete_dialects,
+    "--from", "source", metavar="DIALECT", shell_complete=complete_dialects,
     help="The dialect the program is written for. Default: the one that ran most operations.",
-)
+)  # fmt: skip
 @click.option(
-    "--to",
-    "target",
-    metavar="DIALECT",
-    required=True,
-    shell_complete=complete_dialects,
+    "--to", "target", metavar="DIALECT", required=True, shell_complete=complete_dialects,
     help="The dialect to port to.",
-)
+)  # fmt: skip
 @click.option("--include", multiple=True, metavar="PACKAGE", help="Include this package too.")
 @click.option(
-    "--json",
-    "json_file",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    "--json", "json_file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     metavar="FILE",
     help="Write JSON. `-` is stdout.",
-)
+)  # fmt: skip
 @click.option("--html", "html_file", type=FILE, metavar="FILE", help="Write a web page.")
 @_no_config_option
 @_is_module_option

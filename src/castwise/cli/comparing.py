@@ -247,29 +247,22 @@ def _installed_backends() -> tuple[str, ...]:
 @_program_options
 @json_option
 @click.option(
-    "--html",
-    "html_file",
-    type=FILE,
-    metavar="FILE",
+    "--html", "html_file", type=FILE, metavar="FILE",
     help="Write every answer that differs as a web page.",
-)
+)  # fmt: skip
 @click.option(
-    "--through",
-    metavar="NAME",
+    "--through", metavar="NAME",
     help="Compare the framework with itself through one of its compilers, exporters or batchers,"
     " over several devices, or through your own module:function. A wrong name lists them.",
-)
+)  # fmt: skip
 @click.option(
-    "--sample",
-    type=click.IntRange(min=1),
-    metavar="N",
+    "--sample", type=click.IntRange(min=1), metavar="N",
     help="With --through, ask at most N questions of each op and form.",
-)
+)  # fmt: skip
 @click.option(
-    "--values",
-    is_flag=True,
+    "--values", is_flag=True,
     help="With --through, compare the bits of results too, also of short chains of ops.",
-)
+)  # fmt: skip
 def verify(
     dialect: str,
     ops: tuple[str, ...],
@@ -389,17 +382,14 @@ def _verify_through(
 )  # fmt: skip
 @click.option("--seed", type=int, default=0, help="The seed of the random inputs.")
 @click.option(
-    "--inputs",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    metavar="FILE",
+    "--inputs", type=click.Path(path_type=Path, dir_okay=False, exists=True), metavar="FILE",
     help="Take the inputs from this .npz file, by their names, or in order.",
-)
+)  # fmt: skip
 @click.option(
-    "--framework",
-    metavar="NAME",
+    "--framework", metavar="NAME",
     help="The library whose arrays the function takes. Default: the first one that the file"
     " imports.",
-)
+)  # fmt: skip
 @click.option("--exact", is_flag=True, help="Compare values bit for bit.")
 @json_option
 def check_export(
