@@ -27,6 +27,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from castwise import above
+
 if TYPE_CHECKING:
     from castwise import array_api
     from castwise.arrays.fast_path import count_casts
@@ -142,26 +144,11 @@ def _loaded(place: str) -> Any:
     return getattr(importlib.import_module(f"castwise.{module}"), attribute)
 
 
-# What a result does with the help of rooms above its own. It asks here, because only the top of the
-# package stands above all rooms.
-
-
-def _report_text(result: object) -> str:
-    """A result as the command line prints it."""
-    text: str = _loaded("report.showing.report_text")(result)
-    return text
-
-
-def _report_html(result: object) -> str:
-    """A result as a notebook shows it, with everything that it needs inside."""
-    html: str = _loaded("report.showing.report_html")(result)
-    return html
-
-
-def _cast_inputs(decision: Decision, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Live operands cast as a decision says."""
-    cast: tuple[Any, ...] = _loaded("arrays.calls.cast_inputs")(decision, operands)
-    return cast
+# What low rooms know of high ones.
+above.report_text = lambda result: _loaded("report.showing.report_text")(result)
+above.report_html = lambda result: _loaded("report.showing.report_html")(result)
+above.cast_inputs = lambda *asked: _loaded("arrays.calls.cast_inputs")(*asked)
+above.array_namespace = lambda: importlib.import_module("castwise.array_api")
 
 
 def load_ipython_extension(shell: Any) -> None:

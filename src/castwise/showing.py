@@ -1,14 +1,13 @@
 """How results show themselves: in a line, as the command line's text, and as HTML in a notebook.
 
-The reports that write the text and the HTML stand above what they show. Only the top of the package
-knows them; it loads one when something is first shown.
+The reports that write the text and the HTML stand above what they show.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-import castwise
+from castwise import above
 
 
 class Shown:
@@ -17,7 +16,7 @@ class Shown:
     __slots__ = ()
 
     def __str__(self) -> str:
-        return castwise._report_text(self)
+        return above.report_text(self)
 
     def _repr_html_(self) -> str:
         return notebook_html(self)
@@ -25,7 +24,7 @@ class Shown:
 
 def notebook_html(result: object) -> str:
     """A result as HTML, with everything that it needs inside."""
-    return castwise._report_html(result)
+    return above.report_html(result)
 
 
 _LONGEST = 180  # characters of a repr, so that a few results in a list are still readable

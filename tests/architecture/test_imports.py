@@ -22,7 +22,6 @@ else:
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
-NAMESPACE = "__array_namespace__"  # the standard wants it to return a module built on Tensor
 
 
 def test_imports_go_one_way() -> None:
@@ -101,8 +100,8 @@ def import_graph(source: Path, package: str) -> Imports:
     graph = grimp.build_graph(package, cache_dir=None, exclude_type_checking_imports=True)
     imports = {m: set(graph.find_modules_directly_imported_by(m)) for m in graph.modules}
     imports[package] = set()  # the top stands above all its rooms, and loads what it is asked for
-    for module, function, text in text_imports(source, package):
-        if text is None or module == package or function == NAMESPACE:
+    for module, _, text in text_imports(source, package):
+        if text is None or module == package:
             continue
         is_folder = text.endswith(".")
         named = {m for m in graph.modules if m == text or (is_folder and m.startswith(text))}
@@ -123,7 +122,7 @@ def in_loops(imports: Imports) -> set[str]:
 
 
 def test_no_two_files_import_each_other_in_a_loop() -> None:
-    """Imports inside functions count, and those by text. Only __array_namespace__ may close one."""
+    """Imports inside functions count, and those by text."""
     assert in_loops(import_graph(SOURCE, "castwise")) == set()
 
 
@@ -179,31 +178,32 @@ def test_no_import_by_text_goes_to_a_higher_room() -> None:
     """The top stands above all rooms."""
     levels = room_levels()
     texts = [found for found in text_imports(SOURCE, "castwise") if found.module != "castwise"]
-    texts = [t for t in texts if t.function != NAMESPACE]
     assert [found for found in texts if rooms_above(found, levels)] == []
     planted = TextImport("castwise.engine.decision", "cast_inputs", "castwise.arrays.calls")
     assert rooms_above(planted, levels)
 
 
-# What a module may take of the top, besides the version: the help of a room above its own.
-HELP_FROM_THE_TOP = {
-    "castwise.showing": {"_report_text", "_report_html"},
-    "castwise.engine.decision": {"_cast_inputs"},
+# What modules know of the rooms above their own; the top of the package sets it.
+FROM_ABOVE = {
+    "castwise.showing": {"report_text", "report_html"},
+    "castwise.engine.decision": {"cast_inputs"},
+    "castwise.arrays.operators": {"array_namespace"},
 }
 
 
-def test_who_asks_the_top_for_what() -> None:
-    taken: dict[str, set[str]] = {}
+def test_who_knows_what_of_higher_rooms() -> None:
+    known: dict[str, set[str]] = {}
     for file in sorted((SOURCE / "castwise").rglob("*.py")):
-        text = file.read_text(encoding="utf-8")
         module = ".".join(file.relative_to(SOURCE).with_suffix("").parts)
-        if not re.search(r"import castwise\b|from castwise import", text):
-            continue
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "castwise":
-                taken.setdefault(module, set()).add(node.attr)
-            elif isinstance(node, ast.ImportFrom) and node.module == "castwise":
-                taken.setdefault(module, set()).update(alias.name for alias in node.names)
-    taken.pop("castwise.__init__")
-    asked = {module: names - {"__version__"} for module, names in taken.items()}
-    assert {module: names for module, names in asked.items() if names} == HELP_FROM_THE_TOP
+        text = file.read_text(encoding="utf-8")
+        if "from castwise import above" in text:
+            nodes = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Attribute)]
+            known[module] = {n.attr for n in nodes if ast.unparse(n.value) == "above"}
+    assert known.pop("castwise.__init__") == set().union(*FROM_ABOVE.values())
+    assert known == FROM_ABOVE
+
+
+def test_no_module_imports_the_top() -> None:
+    """Some take its version, which stands in a module of its own."""
+    graph = grimp.build_graph("castwise", cache_dir=None, exclude_type_checking_imports=True)
+    assert graph.find_modules_that_directly_import("castwise") == set()

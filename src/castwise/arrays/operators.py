@@ -3,12 +3,12 @@ array, and gradients."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Container, Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
+from castwise import above
 from castwise.arrays.apply import (
     apply_in_any_form,
     apply_operator,
@@ -396,8 +396,7 @@ class ArrayObject(TensorData):
                 f"{str(api_version)[:40]!r}: leave out api_version, or use one of "
                 f"{', '.join(VERSIONS)}."
             )
-        # Imported by name, because the namespace is built on tensors.
-        return importlib.import_module("castwise.array_api")
+        return above.array_namespace()
 
     @property
     def T(self) -> Tensor:  # noqa: N802 -- the standard's name

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-import castwise
+from castwise import above
 from castwise.engine.plan import Plan
 from castwise.errors import PromotionError, ScalarRangeError
 from castwise.rules.dialect import Dialect
@@ -202,7 +202,7 @@ class Decision(Shown):
 
         Raises UsageError where they are not the operands that were decided about.
         """
-        return castwise._cast_inputs(self, operands)
+        return above.cast_inputs(self, operands)
 
     def __repr__(self) -> str:
         """What is asked, what comes out, and what it costs.
