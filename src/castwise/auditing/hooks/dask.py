@@ -32,7 +32,5 @@ HOOK = Hook(
         declares="map_blocks map_overlap apply_gufunc gufunc from_delayed blockwise reduction "
         "apply_along_axis apply_over_axes from_map",
     ),
-    spelling=replace(
-        NUMPY.spelling, names="dask.array", alias="da", takes_dtype="", functions={}
-    ),
+    spelling=replace(NUMPY.spelling, names="dask.array", alias="da", takes_dtype="", functions={}),
 )  # fmt: skip

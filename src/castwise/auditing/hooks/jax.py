@@ -80,9 +80,7 @@ HOOK = Hook(
     arrays=Arrays(
         types="ArrayImpl DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",
         traced="DynamicJaxprTracer JVPTracer BatchTracer LinearizeTracer",
-        read=_read,
-        values=_values,
-        held_values=_held_values,
+        read=_read, values=_values, held_values=_held_values,
     ),
     callables=Callables(
         types="PjitFunction ufunc",
@@ -103,10 +101,7 @@ HOOK = Hook(
         "block_until_ready tolist item stop_gradient jit grad vmap value_and_grad pmap scan "
         "fori_loop while_loop cond switch tree_map dynamic_slice top_k pad tril triu meshgrid "
         "choice permutation array_split",
-        like={
-            "sin": "cos tan sinh cosh log1p expm1 log2 log10 exp2",
-            "concat": "vstack hstack",
-        },
+        like={"sin": "cos tan sinh cosh log1p expm1 log2 log10 exp2", "concat": "vstack hstack"},
         mixes="set_ get_ apply_ broadcast_arrays meshgrid digitize searchsorted lexsort "
         "block_until_ready eval_shape",
         writes={"full_like": (0, 1, "fill_value")},
@@ -123,11 +118,8 @@ HOOK = Hook(
         makes_without_dtype="load PRNGKey key split bernoulli randint normal uniform",
     ),
     compiling=Compiling(
-        name="jax.jit",
-        compiled="PjitFunction",
-        compilations=_compilations,
-        plainly=_plainly,
-        leaves=_leaves,
+        name="jax.jit", compiled="PjitFunction",
+        compilations=_compilations, plainly=_plainly, leaves=_leaves,
     ),
     inside=Inside(
         dtype_errors=(

@@ -38,12 +38,8 @@ HOOK = Hook(
     modules="ml_dtypes",
     is_guest=True,
     arrays=Arrays(
-        types="ndarray memmap matrix",
-        scalars="generic",
-        read=_read,
-        values=_values,
-        held_values=_held_values,
-        owner="base",
+        types="ndarray memmap matrix", scalars="generic", owner="base",
+        read=_read, values=_values, held_values=_held_values,
     ),
     callables=Callables(
         types="ufunc _ArrayFunctionDispatcher",
@@ -111,9 +107,8 @@ HOOK = Hook(
     ),
     inside=Inside(
         dtype_errors=(
-            r"Cannot cast ufunc", r"not supported for the input types", r"numpy boolean",
-            r"Cannot cast array data", r"out of bounds for u?int",
-            r"arrays used as indices must be",
+            r"Cannot cast ufunc", r"not supported for the input types", r"out of bounds for u?int",
+            r"Cannot cast array data", r"numpy boolean", r"arrays used as indices must be",
         ),
         # Only a float16 sum over the last axis is computed in float32.
         rounds_sums="cumsum cumprod sum prod trace",

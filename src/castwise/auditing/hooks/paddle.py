@@ -14,14 +14,8 @@ def _read(tensor: Any) -> Read:
 HOOK = Hook(
     framework="paddle",
     rules="paddle",
-    arrays=Arrays(
-        types="Tensor EagerParamBase",
-        read=_read,
-    ),
-    callables=Callables(
-        renamed=r"^_",
-        operands={"x": 0, "y": 1, "input": 0, "condition": 0},
-    ),
+    arrays=Arrays(types="Tensor EagerParamBase", read=_read),
+    callables=Callables(renamed=r"^_", operands={"x": 0, "y": 1, "input": 0, "condition": 0}),
     calls=Calls(
         casts="cast cast_ astype to float double half bfloat16 int long",
         makes="to_tensor zeros ones empty full zeros_like ones_like empty_like full_like arange "

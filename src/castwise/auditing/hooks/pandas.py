@@ -40,11 +40,7 @@ HOOK = Hook(
     rules=NUMPY.rules,
     related="numpy",
     arrays=Arrays(
-        types="Series DataFrame",
-        read=_read,
-        held=_held,
-        own_names=_own_names,
-        rebinds=True,
+        types="Series DataFrame", read=_read, held=_held, own_names=_own_names, rebinds=True
     ),
     callables=Callables(operands={"other": 1}),
     calls=Calls(

@@ -18,10 +18,7 @@ CLOUDPICKLE = Hook(
     framework="cloudpickle",
     calls=Calls(keeps="dump dumps load loads register_pickle_by_value unregister_pickle_by_value"),
 )
-DILL = Hook(
-    framework="dill",
-    calls=Calls(keeps="dump dumps load loads copy"),
-)
+DILL = Hook(framework="dill", calls=Calls(keeps="dump dumps load loads copy"))
 MATPLOTLIB = Hook(  # its calls draw arrays and give none back
     framework="matplotlib",
     calls=Calls(

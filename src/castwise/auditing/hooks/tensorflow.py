@@ -61,11 +61,7 @@ HOOK = Hook(
         dtype_places={"constant": 1, "zeros": 1, "ones": 1, "zeros_like": 1, "ones_like": 1,
                       "eye": 3, "range": 3},
     ),
-    compiling=Compiling(
-        compiled="Function",
-        compilations=_compilations,
-        leaves=_leaves,
-    ),
+    compiling=Compiling(compiled="Function", compilations=_compilations, leaves=_leaves),
     inside=Inside(
         dtype_errors=(
             r"was expected to be an? \w+ tensor", r"that does not match type",

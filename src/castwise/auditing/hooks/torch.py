@@ -59,11 +59,8 @@ def _held_values(tensor: Any) -> Any:
     if core._functorch.maybe_current_level() is not None:
         return None
     plain = tensor.detach().resolve_conj().resolve_neg()
-    is_foreign = plain.dtype.is_floating_point and plain.dtype not in (
-        torch.float16,
-        torch.float32,
-        torch.float64,
-    )
+    numpys = (torch.float16, torch.float32, torch.float64)
+    is_foreign = plain.dtype.is_floating_point and plain.dtype not in numpys
     return (plain.double() if is_foreign else plain).numpy()
 
 
@@ -81,9 +78,8 @@ class _NoTypeError(type):
 def _coming_through(error: PromotionError) -> PromotionError:
     """The same error, but not a TypeError. torch reads a TypeError from an operator as "not
     implemented", and the program would see another error without this message."""
-    kind = _NoTypeError(
-        type(error).__name__, (type(error),), {"__module__": PromotionError.__module__}
-    )
+    own = {"__module__": PromotionError.__module__}
+    kind = _NoTypeError(type(error).__name__, (type(error),), own)
     again: PromotionError = kind(*error.args)
     again.why = error.why
     return again
@@ -130,12 +126,8 @@ HOOK = Hook(
     modes="torch:autocast=bfloat16 torch:autocast=float16 torch:cuda,autocast=bfloat16 "
     "torch:cuda,autocast=float16",
     arrays=Arrays(
-        types="Tensor Parameter",
-        values=_values,
-        held_values=_held_values,
-        read=_read,
-        owner="_base",
-        held_in="_parameters _buffers _modules",
+        types="Tensor Parameter", owner="_base", held_in="_parameters _buffers _modules",
+        read=_read, values=_values, held_values=_held_values,
     ),
     callables=Callables(
         operands={"input": 0, "other": 1, "exponent": 1, "min": 1, "max": 2, "tensors": 0,
@@ -182,7 +174,7 @@ HOOK = Hook(
         takes_dtype_first="type",
     ),
     compiling=Compiling(
-        compilers="torch.compile torch.jit.script torch.jit.trace torch.jit.script_method",
+        compilers="torch.compile torch.jit.script torch.jit.trace torch.jit.script_method"
     ),
     inside=Inside(
         makes_temporaries=True,
@@ -219,9 +211,5 @@ HOOK = Hook(
         ),
         casts="_to_copy",
     ),
-    watching=Watching(
-        mode=_mode,
-        dispatch="torch.overrides torch._tensor",
-        shows_inside=True,
-    ),
+    watching=Watching(mode=_mode, dispatch="torch.overrides torch._tensor", shows_inside=True),
 )  # fmt: skip

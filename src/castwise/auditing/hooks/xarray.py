@@ -24,10 +24,7 @@ HOOK = Hook(
     framework="xarray",
     rules=NUMPY.rules,
     related="numpy",
-    arrays=Arrays(
-        types="DataArray Variable",
-        read=_read,
-    ),
+    arrays=Arrays(types="DataArray Variable", read=_read),
     callables=Callables(operands={"other": 1}),
     calls=Calls(
         casts="astype",
