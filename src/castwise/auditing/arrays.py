@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,7 +51,6 @@ class ArrayType(NamedTuple):
     hook: Hook
     is_scalar: bool
     is_traced: bool
-    held: Callable[[Any], Iterable[Any]] | None = None  # the arrays inside it
 
 
 ARRAYS: dict[type, ArrayType] = {}
@@ -73,22 +72,32 @@ def is_array_type(kind: type) -> bool:
 
 
 def _array_type(kind: type) -> ArrayType | None:
-    module = _top_module(kind)
-    hook = find_hook(module) if module else None
+    hook = type_hook(kind)
     if hook is None or not hook.rules:
         return None
-    if kind.__name__ in hook.arrays.types.split():
-        is_traced = kind.__name__ in hook.arrays.traced.split()
-        arrays = hook.arrays
-        return ArrayType(arrays.read, arrays.owner, hook, False, is_traced, arrays.held)
-    bases = {base.__name__ for base in kind.__mro__ if _top_module(base) == hook.framework}
-    is_scalar = bool(bases & set(hook.arrays.scalars.split()))
-    return ArrayType(hook.arrays.read, "", hook, True, False) if is_scalar else None
+    arrays = hook.arrays
+    if kind.__name__ in arrays.types.split():
+        is_traced = kind.__name__ in arrays.traced.split()
+        return ArrayType(arrays.read, arrays.owner, hook, False, is_traced)
+    bases = {base.__name__ for base in kind.__mro__ if top_module(base) == hook.framework}
+    is_scalar = bool(bases & set(arrays.scalars.split()))
+    return ArrayType(arrays.read, "", hook, True, False) if is_scalar else None
 
 
-def _top_module(kind: type) -> str | None:
+def type_hook(kind: type) -> Hook | None:
+    """The hook of the framework that a type belongs to."""
+    return find_hook(top_module(kind))
+
+
+def top_module(kind: type) -> str:
+    """The module that stands for a type's module; "" if it has none."""
     module = getattr(kind, "__module__", None)
-    return hooked_module(module) if isinstance(module, str) else None
+    return hooked_module(module) if type(module) is str else ""
+
+
+def hooks_seen() -> set[Hook]:
+    """The hooks of the frameworks whose arrays were seen."""
+    return {found.hook for found in list(ARRAYS.values())}
 
 
 _new = tuple.__new__  # the named tuple's own constructor takes three times as long
@@ -134,7 +143,8 @@ def operand_signature(thing: Any) -> Any:
 
 def numbers_in(things: Any) -> Numbers | None:
     """The record of a short list of Python numbers, nested or not; None if it holds others."""
-    values, kinds = _numbers(things, 1)
+    kinds: set[str] = set()
+    values = _numbers(things, kinds, 1)
     if values is None:
         return None
     return Numbers(next((k for k in _KINDS if k in kinds), "float"), values)
@@ -145,24 +155,22 @@ _MOST_NUMBERS = 64  # in a list, and in each list in it
 _DEEPEST = 4
 
 
-def _numbers(things: Any, depth: int) -> tuple[tuple[Any, ...] | None, set[str]]:
-    """The numbers of nested lists as tuples, and their kinds; None if there are others."""
-    kinds: set[str] = set()
-    values = []
+def _numbers(things: Any, kinds: set[str], depth: int) -> tuple[Any, ...] | None:
+    """The numbers of nested lists as tuples, whose kinds are added; None if there are others."""
     if len(things) > _MOST_NUMBERS or depth > _DEEPEST:
-        return None, kinds
+        return None
+    values = []
     for thing in things:
         kind = type(thing)
         if kind in NUMBERS:
             kinds.add(kind.__name__)
             values.append(thing)
             continue
-        row, found = _numbers(thing, depth + 1) if kind in (list, tuple) else (None, kinds)
+        row = _numbers(thing, kinds, depth + 1) if kind in (list, tuple) else None
         if row is None:
-            return None, kinds
-        kinds |= found
+            return None
         values.append(row)
-    return tuple(values), kinds
+    return tuple(values)
 
 
 # Where each live array was created, without keeping it alive.
@@ -192,11 +200,6 @@ def remember(thing: Any, mark: int) -> None:
         return
     if len(MADE) > _sweep_at:
         _sweep()
-
-
-def drop(thing: Any) -> None:
-    """Forgets the site that created an array."""
-    MADE.pop(id(thing), None)
 
 
 def _sweep() -> None:
@@ -316,9 +319,10 @@ def _gone(held: _Held) -> None:
     held.of._held.pop(id(held), None)
 
 
-def drop_alive(result: Any) -> None:
-    """No longer counts a result, if it was counted."""
-    for reference in weakref.getweakrefs(result):
+def drop(thing: Any) -> None:
+    """Forgets the site that created an array, and no longer counts the array as alive."""
+    MADE.pop(id(thing), None)
+    for reference in weakref.getweakrefs(thing):
         if isinstance(reference, _Held):
             _gone(reference)
 

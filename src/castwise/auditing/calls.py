@@ -7,9 +7,16 @@ import sys
 import types
 from typing import Any, NamedTuple, TypeAlias
 
-from castwise.auditing.arrays import ARRAYS, NUMBERS, is_array_type, note, numbers_in
-from castwise.auditing.hook import Hook
-from castwise.auditing.hooks import find_hook, hooked_module
+from castwise.auditing.arrays import (
+    ARRAYS,
+    NUMBERS,
+    is_array_type,
+    note,
+    numbers_in,
+    top_module,
+    type_hook,
+)
+from castwise.auditing.hooks import hooked_module
 from castwise.auditing.records import CodeSpot
 
 
@@ -68,7 +75,10 @@ class PendingCall:
             is_noted = kind in ARRAYS or kind in NUMBERS
             self.arguments.append(note(thing) if is_noted else self._noted(thing))
         elif name == "*":
-            self._spread(thing)
+            if type(thing) in _LISTS:
+                self.arguments.extend([self._noted(element) for element in thing])
+            else:
+                self.is_complete = False
         elif name == "**":
             if type(thing) is dict:
                 for key, value in thing.items():
@@ -79,12 +89,6 @@ class PendingCall:
             self.dtype = given_dtype(thing)
         else:
             self.keywords[name] = self._noted(thing)
-
-    def _spread(self, thing: Any) -> None:
-        if type(thing) in (list, tuple):
-            self.arguments.extend([self._noted(element) for element in thing])
-        else:
-            self.is_complete = False
 
     def _noted(self, thing: Any) -> Any:
         found = _argument_note(thing)
@@ -106,6 +110,7 @@ def given_dtype(thing: Any) -> Any:
 
 _MOST_ELEMENTS = 64  # longest list of arrays that is read, as for concatenate and stack
 _DEEPEST_ARGUMENT = 3  # of lists in lists
+_LISTS = (list, tuple)
 _PLAIN = frozenset({type(None), str, bytes, slice, type(...), range, types.ModuleType, *NUMBERS})
 # Objects of frameworks that hold no numbers: what a device or a random generator is called
 # everywhere.
@@ -121,10 +126,7 @@ _known: dict[int, int] = {}  # by the id of a type, so that no class of the user
 
 def _argument_note(thing: Any) -> Any:
     """The note of an argument; a list or tuple with arrays becomes the tuple of their notes."""
-    kind = type(thing)
-    if kind is list or kind is tuple:
-        return _listed(thing, 1)
-    return note(thing)
+    return _listed(thing, 1) if type(thing) in _LISTS else note(thing)
 
 
 def _listed(things: Any, depth: int) -> Any:
@@ -132,21 +134,14 @@ def _listed(things: Any, depth: int) -> Any:
         return None
     kinds = set(map(type, things))
     if any([is_array_type(kind) for kind in kinds]):
-        return tuple(
-            [
-                _argument_note(thing) if depth < _DEEPEST_ARGUMENT else note(thing)
-                for thing in things
-            ]
-        )
+        noted = _argument_note if depth < _DEEPEST_ARGUMENT else note
+        return tuple([noted(thing) for thing in things])
     if list not in kinds and tuple not in kinds:
         return numbers_in(things)
     rows = [_listed(t, depth + 1) if type(t) in _LISTS else note(t) for t in things]
     if depth < _DEEPEST_ARGUMENT and any([type(row) is tuple for row in rows]):
         return tuple(rows)
     return numbers_in(things)
-
-
-_LISTS = (list, tuple)
 
 
 def shows(thing: Any) -> int:
@@ -281,18 +276,17 @@ def _method(function: Any) -> PendingCall | None:
 def _is_function_type(kind: type) -> bool:
     """Whether a type is that of a framework's functions, even if none of them was called yet."""
     known = _callable_types.get(id(kind))
-    if known is not None or type(kind.__module__) is not str:
+    if known is not None:
         return known == _FUNCTION
-    hook = find_hook(hooked_module(kind.__module__))
+    hook = type_hook(kind)
     return hook is not None and kind.__name__ in hook.callables.types.split()
 
 
 def _update(function: Any, owner: Any) -> PendingCall | None:
     """The call of a method that updates the array an object refers to; it is named as one in
     place."""
-    kind = type(owner)
-    hook = find_hook(hooked_module(kind.__module__)) if type(kind.__module__) is str else None
-    attribute = hook.callables.updates.get(kind.__name__) if hook else None
+    hook = type_hook(type(owner))
+    attribute = hook.callables.updates.get(type(owner).__name__) if hook else None
     if hook is None or attribute is None:
         return None
     callee = Callee(hook.framework, f"{function.__name__}_", True)
@@ -329,15 +323,13 @@ def _named(module: Any, name: Any) -> PendingCall | None:
 def _call_kind(kind: type) -> int:
     """What a call of an instance is: of a framework's function, of an object of a library, or
     something else."""
-    module = getattr(kind, "__module__", None)
-    if type(module) is not str:
+    top, hook = top_module(kind), type_hook(kind)
+    if not top:
         return _NO
-    top = hooked_module(module)
-    hook: Hook | None = find_hook(top)
     if hook and kind.__name__ in hook.callables.types.split():
         return _FUNCTION
     if any(["__name__" in vars(base) and "__call__" in vars(base) for base in kind.__mro__]):
         return _FUNCTION  # of a compiled extension
-    if issubclass(kind, type) or top in sys.stdlib_module_names or _is_of_the_user(module):
+    if issubclass(kind, type) or top in sys.stdlib_module_names or _is_of_the_user(kind.__module__):
         return _NO
     return _OBJECT

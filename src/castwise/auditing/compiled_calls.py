@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, zip_longest
 from typing import Any
 
-from castwise.auditing.arrays import ARRAYS, NUMBERS, find_maker
+from castwise.auditing.arrays import ARRAYS, NUMBERS, find_maker, type_hook
 from castwise.auditing.hook import CannotRunPlainlyError, Hook
-from castwise.auditing.hooks import find_hook
 from castwise.auditing.log import LOG, EventKey, thread_log
 from castwise.auditing.records import (
     ComparedCompilation,
@@ -86,8 +85,7 @@ def compiled_call(mark: int, function: Any) -> CompiledCall | None:
 def _compiled_hook(kind: type) -> Hook | None:
     key = id(kind)
     if key not in _hooks:
-        module = getattr(kind, "__module__", None)
-        hook = find_hook(module.partition(".")[0]) if isinstance(module, str) else None
+        hook = type_hook(kind)
         is_compiled = hook is not None and kind.__name__ in hook.compiling.compiled.split()
         _hooks[key] = hook if is_compiled else None
     return _hooks[key]
@@ -132,27 +130,22 @@ def _definition(function: Any) -> tuple[str, str, int, tuple[str, ...]]:
 
 def _arguments(
     hook: Hook, parameters: tuple[str, ...], place: int | str, thing: Any
-) -> list[SeenArgument]:
+) -> Iterator[SeenArgument]:
     is_named = isinstance(place, int) and place < len(parameters)
     label = parameters[place] if is_named else str(place)  # type: ignore[index]
-    if hook.compiling.leaves is None:
-        return []
-    found = []
-    for path, value, dtype, shape, is_weak in hook.compiling.leaves(thing):
+    leaves = hook.compiling.leaves
+    for path, value, dtype, shape, is_weak in leaves(thing) if leaves else ():
         array = ARRAYS.get(type(value))
-        found.append(
-            SeenArgument(
-                str(place),
-                label + path,
-                _STATIC if dtype is None else dtype_name(dtype) or str(dtype),
-                is_weak,
-                tuple(shape),
-                repr(value) if type(value) in NUMBERS else "",
-                array is not None and array.is_scalar,
-                find_maker(value, array.owner) if array else 0,
-            )
+        yield SeenArgument(
+            str(place),
+            label + path,
+            _STATIC if dtype is None else dtype_name(dtype) or str(dtype),
+            is_weak,
+            tuple(shape),
+            repr(value) if type(value) in NUMBERS else "",
+            array is not None and array.is_scalar,
+            find_maker(value, array.owner) if array else 0,
         )
-    return found
 
 
 # The same call without the compiler, on the same arguments.

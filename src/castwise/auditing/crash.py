@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
-from castwise.auditing.arrays import ARRAYS, Note, note
+from castwise.auditing.arrays import ARRAYS, Note, hooks_seen, note
 from castwise.auditing.calls import Callee, PendingCall, is_observed
 from castwise.auditing.log import SITES, PendingOperation, Tally, instruction_spot
 from castwise.auditing.observers import NOTES
@@ -81,13 +81,12 @@ def _crash(error: Exception, steps: list[TracebackType]) -> Crash:
     operations = [*_users_operations(users)]
     for step in reversed(libraries):
         operations += _library_operation(step)
-    hooks = {found.hook for found in ARRAYS.values()}
     return Crash(
         text,
         _spot(users),
         tuple(o for o in operations if o.event.arrays),
         _spot(libraries[-1]) if libraries else None,
-        any(re.search(p, text) for hook in hooks for p in hook.inside.dtype_errors),
+        any(re.search(p, text) for hook in hooks_seen() for p in hook.inside.dtype_errors),
     )
 
 
@@ -104,10 +103,8 @@ def _users_operations(step: TracebackType) -> Iterator[CrashedOperation]:
     exact = [(m, s) for m, s in sites if s[:4] == spot[1:]]
     on_line = [(m, s) for m, s in sites if s.line <= spot.line <= s.end_line]
     on_line.sort(key=lambda at: (at[1].end_line - at[1].line, at[1].end_column - at[1].column))
-    for mark, site in exact or on_line:
-        found = _operation(mark, site, step.tb_frame)
-        if found is not None:
-            yield found
+    found = (_operation(mark, site, step.tb_frame) for mark, site in exact or on_line)
+    yield from filter(None, found)
 
 
 def _operation(mark: int, site: Site, frame: FrameType) -> CrashedOperation | None:
@@ -140,8 +137,7 @@ def _library_operation(step: TracebackType) -> Iterator[CrashedOperation]:
     node = _parsed(text_at(spot.place).strip())
     if isinstance(node, ast.Call):
         yield from _library_call(node, spot, frame)
-        return
-    if isinstance(node, ast.BinOp):
+    elif isinstance(node, ast.BinOp):
         nodes = _operands(node)
         literals = tuple(literal(n) for n in nodes)
         site = Site(*spot[1:], "operator", SYMBOLS[type(node.op)], literals)
@@ -203,7 +199,7 @@ def _attribute(owner: Any, name: str) -> Any:
         return None
     if name in held:
         return held[name]
-    for hook in {found.hook for found in ARRAYS.values()}:
+    for hook in hooks_seen():
         for part in hook.arrays.held_in.split():
             found = held.get(part)
             if isinstance(found, dict) and name in found:

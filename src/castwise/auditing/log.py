@@ -363,8 +363,9 @@ def _casts(hook: Hook) -> frozenset[str]:
 def _remember_owner(made: Any, found: ArrayType, mark: int, is_maker: bool) -> None:
     """Records the base array of a constructor's result, because views of the result refer to it,
     and the arrays inside it; of another call's result, a base array that nobody has seen."""
-    if found.held is not None:
-        for array in found.held(made):
+    held = found.hook.arrays.held
+    if held is not None:
+        for array in held(made):
             if is_maker or not find_maker(array):
                 remember(array, mark)
     owned = getattr(made, found.owner or "_", None)

@@ -29,10 +29,7 @@ from castwise.auditing.calls import is_observed, pending_call
 from castwise.auditing.compiled_calls import CompiledCall, compiled_call, log_compilation
 from castwise.auditing.hooks import all_hooks
 from castwise.auditing.log import LOG, SITES, Log
-from castwise.auditing.records import (
-    HeldState,
-)
-from castwise.auditing.rewriting import BASE, INTO, PART, RELEASE, TOOK, WRITE
+from castwise.auditing.records import HeldState
 from castwise.auditing.saved import dtype_name
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import dtype
@@ -232,7 +229,6 @@ def release(thing: Any) -> Any:
     """Drops all references to an array, for a method that refuses if there are any."""
     if type(thing) in ARRAYS:
         arrays.drop(thing)
-        arrays.drop_alive(thing)
     return thing
 
 
@@ -328,7 +324,7 @@ def write_observers(
             keep(mark, id(_frame(1)), unpacked_value(values, number, count))
         return values
 
-    return {WRITE: write, INTO: into, PART: part}
+    return {rewriting.WRITE: write, rewriting.INTO: into, rewriting.PART: part}
 
 
 def unpacked_value(values: Any, number: int, count: int) -> Any:
@@ -469,10 +465,10 @@ OBSERVERS: dict[str, Any] = {
     rewriting.FORGET: forget,
     rewriting.INDEX: _Index(),
     rewriting.TEXT: text,
-    RELEASE: release,
+    rewriting.RELEASE: release,
     **write_observers(lambda: [LOG], _quiet, _settle),
-    BASE: base,
-    TOOK: took,
+    rewriting.BASE: base,
+    rewriting.TOOK: took,
 }
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
-from castwise.auditing.arrays import ARRAYS, NUMBERS, Numbers, Signature
+from castwise.auditing.arrays import ARRAYS, NUMBERS, Numbers, Signature, hooks_seen
 from castwise.auditing.calls import AnyCallee, InsideCallee
 from castwise.auditing.log import (
     DIGESTS,
@@ -71,7 +71,6 @@ def seen_in(log: Log) -> Seen:
     crashed = [operation.event for operation in log.crash.operations] if log.crash else []
     operands = [o for event in (*events, *attempts, *crashed) for o in event.operands]
     autocast = log.autocast
-    hooks = {found.hook for found in list(ARRAYS.values())}
     beyond = Beyond(
         tuple(log.states.values()),
         autocast.records if autocast else (),
@@ -91,12 +90,14 @@ def seen_in(log: Log) -> Seen:
         losses=tuple(losses),
         sites={mark: site_at(mark) for mark in sorted(marks - {0})},
         files=tuple(sorted(FILES.values())),
-        unobserved=tuple(
-            UnobservedFunction(path, *function)
-            for path, functions in UNOBSERVED.items()
-            for function in functions
-        )
-        + tuple(_text(mark, runs) for mark, runs in list(log.texts.items())),
+        unobserved=(
+            *[
+                UnobservedFunction(path, *one)
+                for path, found in UNOBSERVED.items()
+                for one in found
+            ],
+            *[_text(mark, runs) for mark, runs in list(log.texts.items())],
+        ),
         counts=Counts(
             sum(list(PLAIN.values())), len(log.quieted), sum(log.late.values()), dict(log.failures)
         ),
@@ -106,7 +107,7 @@ def seen_in(log: Log) -> Seen:
             log.is_deep,
             peak_memory=_peak_memory(),
             checks_values=log.checks_values,
-            used_gpu=any(hook.inside.used_gpu() for hook in hooks if hook.inside.used_gpu),
+            used_gpu=any(h.inside.used_gpu() for h in hooks_seen() if h.inside.used_gpu),
             included=tuple(sorted(INCLUDED)),
             compares=log.compares,
         ),
@@ -135,7 +136,7 @@ def tallied_event(key: EventKey, tally: Tally) -> Event:
         tally.count,
         tally.elements,
         _array(Signature(*result[:5]), tally.result, None) if isinstance(result, tuple) else None,
-        None if callee is None else _call(callee, result, *flags),
+        None if callee is None else _call(callee, result, flags),
         SeenInside(callee.backward_of, callee.autocast, callee.spot)
         if isinstance(callee, InsideCallee)
         else None,
@@ -144,33 +145,13 @@ def tallied_event(key: EventKey, tally: Tally) -> Event:
     )
 
 
-def _call(
-    callee: AnyCallee,
-    result: Any,
-    given: Any,
-    is_complete: bool,
-    hides: bool,
-    positional: int,
-    *keywords: str,
-) -> SeenCall:
-    return SeenCall(
-        callee.module,
-        callee.name,
-        callee.is_method,
-        given is not None,
-        _given_name(given),
-        is_complete,
-        positional,
-        keywords,
-        hides,
-        _returned(result),
-    )
-
-
-def _returned(result: Any) -> str:
-    """The type of a result that is not an array itself."""
+def _call(callee: AnyCallee, result: Any, flags: tuple[Any, ...]) -> SeenCall:
+    given, is_complete, hides, positional, *keywords = flags
     kind = result[5:] if isinstance(result, tuple) else (result,)
-    return kind[0].__name__ if kind and kind[0] else ""
+    returned = kind[0].__name__ if kind and kind[0] else ""  # if it is not an array itself
+    return SeenCall(callee.module, callee.name, callee.is_method, given is not None,
+                    _given_name(given), is_complete, positional, tuple(keywords), hides,
+                    returned)  # fmt: skip
 
 
 def _operand(key: Any, shape: Any, extremes: Any) -> SeenOperand | None:
@@ -186,35 +167,23 @@ def _operand(key: Any, shape: Any, extremes: Any) -> SeenOperand | None:
 
 def _numbers(kind: str, values: Any) -> SeenList:
     """A list of Python numbers, as in the first run."""
-    if not values:
-        return SeenList((SeenNumber(kind, None, None),))
-    return SeenList(
-        tuple(_numbers(type(v).__name__, v) if isinstance(v, tuple) else _number(v) for v in values)
-    )
-
-
-def _number(value: Any) -> SeenNumber:
-    kind = type(value).__name__
-    return SeenNumber(kind, None, None) if kind == "complex" else SeenNumber(kind, value, value)
+    found: list[SeenList | SeenNumber] = []
+    for value in values:
+        kind, known = type(value).__name__, None if type(value) is complex else value
+        is_row = isinstance(value, tuple)
+        found.append(_numbers(kind, value) if is_row else SeenNumber(kind, known, known))
+    return SeenList(tuple(found or [SeenNumber(kind, None, None)]))
 
 
 def _array(signature: Signature, shape: Any, extremes: Any) -> SeenArray:
     kind, dtype, is_zero_d, is_weak, maker = signature
     low, high = extremes or (None, None)
     found = ARRAYS[kind]
-    return SeenArray(
-        found.hook.framework,
-        dtype_name(dtype),
-        is_zero_d,
-        found.is_scalar,
-        found.is_traced,
-        bool(is_weak),
-        maker,
-        None if shape is None else tuple([int(size) for size in shape]),
-        low,
-        high,
-        found.hook.arrays.own_names(dtype) if found.hook.arrays.own_names else (),
-    )
+    own_names = found.hook.arrays.own_names
+    sizes = None if shape is None else tuple([int(size) for size in shape])
+    return SeenArray(found.hook.framework, dtype_name(dtype), is_zero_d, found.is_scalar,
+                     found.is_traced, bool(is_weak), maker, sizes, low, high,
+                     own_names(dtype) if own_names else ())  # fmt: skip
 
 
 @functools.lru_cache(maxsize=256, typed=True)
@@ -244,13 +213,12 @@ def running_frameworks() -> dict[str, str]:
 
     Which recorded dialect answers for it is decided after the program: rules take time to load.
     """
-    hooks = {found.hook for found in ARRAYS.values()}
-    return {hook.framework: loaded_name(hook.rules) for hook in hooks if hook.rules}
+    return {hook.framework: loaded_name(hook.rules) for hook in hooks_seen() if hook.rules}
 
 
 def _versions() -> dict[str, str]:
     found = {"castwise": __version__, "python": platform.python_version()}
-    for hook in {kind.hook for kind in ARRAYS.values()}:
+    for hook in hooks_seen():
         name = hook.framework.partition(".")[0]
         found[name] = str(getattr(sys.modules.get(name), "__version__", "unknown"))
     return found
@@ -277,16 +245,12 @@ Json: TypeAlias = "dict[str, Any]"
 _KEYS: dict[type, dict[str, str]] = {  # what the log calls a field, if not as the record does
     SeenNumber: {"kind": "python"},
     SeenList: {"elements": "list"},
-    SeenArray: {
-        "is_zero_d": "zero_d",
-        "is_scalar": "scalar",
-        "is_traced": "traced",
-        "is_weak": "weak",
-    },
+    SeenArray: {"is_zero_d": "zero_d", "is_scalar": "scalar", "is_traced": "traced",
+                "is_weak": "weak"},
     SeenCall: {"is_method": "method", "gives_dtype": "dtype_given", "is_complete": "complete"},
     CrashedOperation: {"located": "site"},
     Crash: {"is_about_dtypes": "about_dtypes"},
-}
+}  # fmt: skip
 _LEFT_OUT: dict[type, set[str]] = {  # fields that the log leaves out if they are empty
     SeenArray: {"names"},
     SeenCall: {"hides", "returns"},
@@ -308,23 +272,21 @@ def seen_to_json(seen: Seen) -> Json:
         "beyond": None if seen.beyond == Beyond() else seen.beyond,
         "crashes": seen.crashes,
     }
-    found: Json = _to_json(
-        {
-            "events": seen.events,
-            "inside": seen.inside,
-            "attempts": seen.attempts,
-            "sites": seen.sites,
-            "files": seen.files,
-            "unobserved": seen.unobserved,
-            "is_deep": facts.is_deep,
-            **asdict(seen.counts),
-            "running": facts.running,
-            "versions": facts.versions,
-            "processes": facts.processes,
-            "peak_memory": facts.peak_memory,
-            **{name: value for name, value in sometimes.items() if value},
-        }
-    )
+    always = {
+        "events": seen.events,
+        "inside": seen.inside,
+        "attempts": seen.attempts,
+        "sites": seen.sites,
+        "files": seen.files,
+        "unobserved": seen.unobserved,
+        "is_deep": facts.is_deep,
+        **asdict(seen.counts),
+        "running": facts.running,
+        "versions": facts.versions,
+        "processes": facts.processes,
+        "peak_memory": facts.peak_memory,
+    }
+    found: Json = _to_json(always | {name: value for name, value in sometimes.items() if value})
     return found
 
 
@@ -445,6 +407,10 @@ def merge_seen(parts: Iterable[Seen]) -> Seen:
     """Merges what several processes have seen."""
     parts = list(parts)
     counts, facts = [part.counts for part in parts], [part.facts for part in parts]
+    digests: dict[str, str] = {}
+    for file, digest in [item for part in parts for item in part.digests.items()]:
+        is_same = digests.get(file, digest) == digest  # else processes read two versions of it
+        digests[file] = digest if is_same else ""
     return Seen(
         **_joined(parts, "events", "inside", "attempts", "losses", "crashes"),
         sites={mark: site for part in parts for mark, site in part.sites.items()},
@@ -467,7 +433,7 @@ def merge_seen(parts: Iterable[Seen]) -> Seen:
             tuple(sorted({name for part in facts for name in part.included})),
             any(part.compares for part in facts),
         ),
-        digests=_merged_digests(parts),
+        digests=digests,
         beyond=Beyond(**_joined([part.beyond for part in parts], *get_type_hints(Beyond))),
     )
 
@@ -475,15 +441,6 @@ def merge_seen(parts: Iterable[Seen]) -> Seen:
 def _joined(records: Iterable[Any], *names: str) -> dict[str, tuple[Any, ...]]:
     """The named fields of several records, one after another."""
     return {name: tuple(o for record in records for o in getattr(record, name)) for name in names}
-
-
-def _merged_digests(parts: Iterable[Seen]) -> dict[str, str]:
-    """The digest of each file; an empty one if two processes read two versions of it."""
-    found: dict[str, str] = {}
-    for part in parts:
-        for file, digest in part.digests.items():
-            found[file] = digest if found.get(file, digest) == digest else ""
-    return found
 
 
 _FORMAT = "castwise seen 2"  # identifies a saved file

@@ -23,16 +23,7 @@ from castwise.auditing.log import FILES, LOG, SITES, Log, PendingOperation, fram
 from castwise.auditing.observers import NOTES, note_operand, operands, peek, write_observers
 from castwise.auditing.patches import in_every_thread, when_imported
 from castwise.auditing.records import Site
-from castwise.auditing.rewriting import (
-    BASE,
-    INTO,
-    PART,
-    SITES_PER_FILE,
-    TOOK,
-    WRITE,
-    first_mark,
-    full_path,
-)
+from castwise.auditing.rewriting import SITES_PER_FILE, first_mark, full_path
 
 
 class AuditScope(Protocol):
@@ -127,7 +118,8 @@ def _pass_argument(mark: int, name: int | str, thing: Any) -> Any:
 _IDLE: dict[str, Any] = {
     **dict.fromkeys(
         (rewriting.LEFT, rewriting.RIGHT, rewriting.POST, rewriting.SETTLE, rewriting.PEEK,
-         rewriting.CALLEE, rewriting.RETURNED, rewriting.TEXT, WRITE, INTO, PART, BASE, TOOK),
+         rewriting.CALLEE, rewriting.RETURNED, rewriting.TEXT, rewriting.WRITE, rewriting.INTO,
+         rewriting.PART, rewriting.BASE, rewriting.TOOK),
         _pass,
     ),
     rewriting.ARGUMENT: _pass_argument,
@@ -276,7 +268,16 @@ _SYMBOLS = {
     "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "neg": "-", "pos": "+",
     "invert": "~",
 }  # fmt: skip
-_thread = _local()
+
+
+class _Thread(_local):
+    """What a thread has entered."""
+
+    def __init__(self) -> None:
+        self.modes: dict[str, list[Any]] = {}  # framework -> the mode, and how many scopes use it
+
+
+_thread = _Thread()
 
 
 def available_modes() -> list[Hook]:
@@ -284,23 +285,13 @@ def available_modes() -> list[Hook]:
     return [hook for hook in all_hooks() if hook.watching.mode and hook.framework in sys.modules]
 
 
-def _entered_modes() -> dict[str, list[Any]]:
-    """The modes of this thread: by framework, the mode and how many scopes use it."""
-    try:
-        return _thread.modes  # type: ignore[no-any-return]
-    except AttributeError:
-        _thread.modes = {}
-        return _thread.modes  # type: ignore[no-any-return]
-
-
 def enter_modes() -> None:
     """Makes every available mode watch this thread."""
     for hook in available_modes():
-        entry = _entered_modes().get(hook.framework)
-        if entry is None:
+        if hook.framework not in _thread.modes:
             assert hook.watching.mode is not None  # available_modes checked it
-            entry = _entered_modes()[hook.framework] = [hook.watching.mode(_watcher(hook)), 0]
-        entry[1] += 1
+            _thread.modes[hook.framework] = [hook.watching.mode(_watcher(hook)), 0]
+        _thread.modes[hook.framework][1] += 1
 
 
 def enter_modes_everywhere() -> None:
@@ -320,19 +311,16 @@ def enter_modes_everywhere() -> None:
 def leave_modes() -> None:
     """Ends the modes that no scope of this thread uses any more. One with other modes on top stays,
     but watches nothing."""
-    for framework, entry in list(_entered_modes().items()):
+    for framework, entry in list(_thread.modes.items()):
         entry[1] -= 1
         if entry[1] <= 0 and entry[0].leave():
-            del _entered_modes()[framework]
+            del _thread.modes[framework]
 
 
 def _is_covered(operands: tuple[Any, ...]) -> bool:
     """Whether a mode of this thread watches arrays such as these."""
-    modes = getattr(_thread, "modes", None)
-    if not modes:
-        return False
-    notes = [o for o in operands if type(o) is Note]
-    return any(ARRAYS[o.signature.kind].hook.framework in modes for o in notes)
+    kinds = [o.signature.kind for o in operands if type(o) is Note] if _thread.modes else []
+    return any(ARRAYS[kind].hook.framework in _thread.modes for kind in kinds)
 
 
 def _watcher(hook: Hook) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], After | None]:
@@ -392,10 +380,9 @@ def _watch_call(
     callee: Callee, args: tuple[Any, ...], kwargs: dict[str, Any], caller: FrameType, hook: Hook
 ) -> After | None:
     called = PendingCall(callee, [])
-    for place, arg in enumerate(args):
-        called.add(place, arg)
-    for key, arg in kwargs.items():
-        called.add(key, arg)
+    given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+    for name, arg in given:
+        called.add(name, arg)
     mark = _mark(caller, hook, "call", callee.name, 0)
     operands = tuple(called.notes)
     if any([type(operand) in (Note, tuple) for operand in operands]):
