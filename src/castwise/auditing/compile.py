@@ -10,7 +10,6 @@ import os
 import sys
 import tempfile
 import time
-import types
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
@@ -33,23 +32,15 @@ _DAY = 24 * 3600
 _KEPT = 60 * _DAY  # an entry that no run has needed for so long is removed
 
 
-def _cache_directory() -> Path:
-    """The directory of the cache."""
-    chosen = os.environ.get(_CHOSEN)
-    if chosen:
-        return Path(chosen)
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(home, "castwise", "rewritten")
-
-
 def _read_entry(kept: Path) -> Any:
     """The entry in a file, or None if there is none or it is broken: unmarshalling broken code can
     crash the process."""
     try:
-        digest, body = (whole := kept.read_bytes())[:_DIGEST], whole[_DIGEST:]
+        whole = kept.read_bytes()
     except OSError:
         return None
-    if hashlib.sha256(body).digest() != digest:
+    body = whole[_DIGEST:]
+    if hashlib.sha256(body).digest() != whole[:_DIGEST]:
         return None
     with suppress(OSError):
         if time.time() - kept.stat().st_mtime > _DAY:
@@ -80,7 +71,7 @@ def _write_entry(kept: Path, entry: Any) -> None:
 # Plain tuples, for marshal: the fields of Site by mark, and of Unobserved.
 Sites: TypeAlias = "dict[int, tuple[Any, ...]]"
 UnobservedFunctions: TypeAlias = "list[tuple[Any, ...]]"
-Entry: TypeAlias = "tuple[types.CodeType, Sites, UnobservedFunctions]"
+Entry: TypeAlias = "tuple[CodeType, Sites, UnobservedFunctions]"
 
 
 def compiled(source: bytes, path: str, *, is_main: bool, checks: bool) -> Entry:
@@ -105,7 +96,9 @@ def _cache_file(source: bytes, path: str, is_main: bool, checks: bool) -> Path:
     versions = f"{sys.version} {__version__} {sys.flags.optimize} {is_main} {checks}"
     parts = (source, where, versions.encode(), _rewriter_digest())
     key = hashlib.sha256(b"\0".join(parts)).hexdigest()
-    return _cache_directory() / key[:2] / f"{key}.bin"
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    place = os.environ.get(_CHOSEN) or os.path.join(home, "castwise", "rewritten")
+    return Path(place, key[:2], f"{key}.bin")
 
 
 @functools.cache

@@ -25,7 +25,6 @@ from castwise.auditing.compiled_calls import compare_refused
 from castwise.auditing.crash import last_crash
 from castwise.auditing.launch import DIRECTORY, EMPTY, OUTCOME_FILE, environment, read_options
 from castwise.auditing.log import LOG
-from castwise.auditing.records import Options
 from castwise.auditing.source import try_edits
 
 _LEAST_WAIT = 1.0  # minimum seconds between two reports of a running process
@@ -52,24 +51,20 @@ def join(place: str, loaded: Collection[str]) -> None:
 
         values.start()
     if options.checks:
-        _begin_checks(options)
+        # Imported here because most programs need no checks.
+        from castwise.auditing.blocks import Attempts, ProcessEnforcement
+
+        if options.notes_attempts:
+            scopes.enter_everywhere(Attempts())
+        if options.enforce:
+            scopes.enter_everywhere(ProcessEnforcement.from_options(options.enforce))
+            scopes.enter_modes_everywhere()
     try_edits(options.edits or {})
     loading.observe_main(_directory, script)
     loading.forget_shadowed_modules({name for name in sys.modules if name not in loaded})
     atexit.register(_end)
     os.register_at_fork(after_in_child=_forked)
     LOG.on_event = _report_sometimes
-
-
-def _begin_checks(options: Options) -> None:
-    # Imported here because most programs need no checks.
-    from castwise.auditing.blocks import Attempts, ProcessEnforcement
-
-    if options.notes_attempts:
-        scopes.enter_everywhere(Attempts())
-    if options.enforce:
-        scopes.enter_everywhere(ProcessEnforcement.from_options(options.enforce))
-        scopes.enter_modes_everywhere()
 
 
 def _is_first() -> bool:
@@ -151,7 +146,6 @@ _ENVIRONMENT_ARGUMENT = 5  # position in _posixsubprocess.fork_exec, in every Py
 
 
 def _pass_audit_on(directory: str) -> None:
-    """Joins every process started from now on."""
     # Not through os.environ, which the program can see: processes inherit the environment itself.
     os.unsetenv(EMPTY)
     for name, value in environment(directory, os.environ.get("PYTHONPATH")).items():
@@ -178,7 +172,7 @@ def _pass_audit_on(directory: str) -> None:
 def _with_variables(given: Sequence[bytes], directory: str) -> list[bytes]:
     """An environment as `name=value` entries, with the audit's variables added."""
     mark = b"PYTHONPATH="
-    own = [entry[len(mark) :] for entry in given if entry.startswith(mark)]
+    own = [entry.removeprefix(mark) for entry in given if entry.startswith(mark)]
     names = environment(directory, os.fsdecode(own[0]) if own else None)
     ours = tuple(os.fsencode(f"{name}=") for name in (DIRECTORY, EMPTY))
     kept = [entry for entry in given if not entry.startswith((mark, *ours))]

@@ -10,10 +10,10 @@ import os
 import runpy
 import site
 import sys
-import types
 from collections.abc import Collection, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any
 
 from castwise.auditing import scopes
@@ -43,7 +43,7 @@ from castwise.auditing.source import edited, source_digest
 _OWN = str(Path(__file__).parents[1]) + os.sep
 
 
-def audited_code(source: bytes, path: str) -> types.CodeType:
+def audited_code(source: bytes, path: str) -> CodeType:
     """The code of a module with its observers; registers the sites of their marks."""
     code, sites, unobserved = rewritten(source, path)
     register(path, source, sites, unobserved)
@@ -71,11 +71,11 @@ def register(
     is_main: bool = False,
 ) -> None:
     """Registers the sites of a file's marks, and all its functions as observed."""
+    full = full_path(path)
     register_sites(path, sites)
-    DIGESTS[full_path(path)] = source_digest(source)
-    source = edited(source, full_path(path))
-    originals.keep_source(path, source, is_main=is_main, checks=_checks)
-    UNOBSERVED[full_path(path)] = [Unobserved(*fields) for fields in unobserved]
+    DIGESTS[full] = source_digest(source)
+    originals.keep_source(path, edited(source, full), is_main=is_main, checks=_checks)
+    UNOBSERVED[full] = [Unobserved(*fields) for fields in unobserved]
     rewritten_files.add(path)
     if _checks:
         CHECKED.add(path)
@@ -100,7 +100,7 @@ class Finder(importlib.abc.MetaPathFinder):
         self._only_included = only_included
 
     def find_spec(
-        self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         own = sys.meta_path.index(self)  # the finders before this one found nothing
         for finder in sys.meta_path[own + 1 :]:
@@ -124,13 +124,19 @@ class Finder(importlib.abc.MetaPathFinder):
 def _give_code(loader: SourceFileLoader, name: str, path: str) -> bool:
     """Gives a loader the rewritten code, and returns whether there is any. It is compiled before
     the loader runs, so that a module that cannot be compiled fails as usual."""
+    code = _audited_file(path, name)
+    if code is not None:
+        loader.get_code = lambda fullname: code  # type: ignore[method-assign]
+    return code is not None
+
+
+def _audited_file(path: str, name: str) -> CodeType | None:
+    """The code of a file with its observers; None if it runs unchanged."""
     try:
-        code = audited_code(loader.get_data(path), path)
+        return audited_code(Path(path).read_bytes(), path)
     except Exception as error:
         _not_rewritten(path, name, error)
-        return False
-    loader.get_code = lambda fullname: code  # type: ignore[method-assign]
-    return True
+        return None
 
 
 def _not_rewritten(path: str, name: str, error: Exception) -> None:
@@ -205,12 +211,8 @@ def _audit_scripts() -> None:
     def audited(*arguments: Any) -> object:
         path = os.fspath(arguments[-1])
         result = plain(*arguments)
-        if not is_users_own(path):
-            return result
-        try:
-            code = audited_code(Path(path).read_bytes(), path)
-        except Exception as error:
-            _not_rewritten(path, path, error)
+        code = _audited_file(path, path) if is_users_own(path) else None
+        if code is None:
             return result
         return (code, *result[1:]) if isinstance(result, tuple) else code
 
@@ -294,6 +296,5 @@ def forget_shadowed_modules(names: Collection[str]) -> None:
     for top in {name.partition(".")[0] for name in names} - {"castwise"}:
         files = (f"{top}.py", os.path.join(top, "__init__.py"))
         if any(os.path.isfile(os.path.join(place, file)) for file in files):
-            for name in [n for n in sys.modules if n == top or n.startswith(f"{top}.")]:
-                if name in names:
-                    del sys.modules[name]
+            for name in [n for n in names if n.partition(".")[0] == top]:
+                sys.modules.pop(name, None)

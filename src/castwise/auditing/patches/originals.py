@@ -54,9 +54,7 @@ def keep_source(path: str, source: bytes, *, is_main: bool = False, checks: bool
 def original_code(code: types.CodeType) -> types.CodeType:
     """A code object as the original program has it; the same one if its file is not rewritten."""
     rewritings = _rewritings.get(code.co_filename)
-    if not rewritings:
-        return code
-    return _exchanged(code, rewritings, 0)
+    return _exchanged(code, rewritings, 0) if rewritings else code
 
 
 def received_code(code: types.CodeType) -> types.CodeType:
@@ -178,24 +176,15 @@ def _constant_key(constant: object) -> object:
 # Functions that read code, or make functions of it.
 
 
-def _with_original_code(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that gets original code as its first argument."""
+def _given(exchanged: Callable[[Any], Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose first argument is code, which it gets exchanged: `original_code` for those
+    that read it, `received_code` for those that make functions of it."""
 
     @stand_in_for(plain)
-    def reading(code: Any, *arguments: Any, **named: Any) -> Any:
-        return plain(original_code(code), *arguments, **named)
+    def function(code: Any, *arguments: Any, **named: Any) -> Any:
+        return plain(exchanged(code), *arguments, **named)
 
-    return reading
-
-
-def _with_observed_code(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that makes functions from code, its first argument: with observers."""
-
-    @stand_in_for(plain)
-    def making(code: Any, *arguments: Any, **named: Any) -> Any:
-        return plain(received_code(code), *arguments, **named)
-
-    return making
+    return function
 
 
 # The standard library.
@@ -245,7 +234,7 @@ def show_originals(dis: Any) -> None:
         return code if code is thing else original_code(code)
 
     dis._get_code_object = find
-    dis._disassemble_recursive = _with_original_code(dis._disassemble_recursive)
+    dis._disassemble_recursive = _given(original_code, dis._disassemble_recursive)
 
 
 def hide_observers(inspect: Any) -> None:
@@ -270,18 +259,18 @@ def cloudpickle_originals(cloudpickle: Any) -> None:
     if "CloudPickler" not in names:
         return
     reducers = names["CloudPickler"]._dispatch_table
-    reducers[types.CodeType] = _with_original_code(reducers[types.CodeType])
+    reducers[types.CodeType] = _given(original_code, reducers[types.CodeType])
     for reader in ("_extract_code_globals", "_find_imported_submodules"):
         if reader in names:
-            names[reader] = _with_original_code(names[reader])
+            names[reader] = _given(original_code, names[reader])
     maker = names.get("_make_function")
     if maker is not None and maker.__module__ == cloudpickle.__name__:  # pickled by its name there
-        names["_make_function"] = _with_observed_code(maker)
+        names["_make_function"] = _given(received_code, maker)
 
 
 def dill_originals(dill: Any) -> None:
     """Makes dill write original code."""
-    dill._create_function = _with_observed_code(dill._create_function)
+    dill._create_function = _given(received_code, dill._create_function)
     save_originals(dill)
 
 

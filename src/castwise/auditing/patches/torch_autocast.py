@@ -8,7 +8,8 @@ import linecache
 import re
 import sys
 from _thread import _local
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from types import CodeType, FrameType
 from typing import Any
 from weakref import WeakKeyDictionary, ref
@@ -74,12 +75,10 @@ def _begin(block: Any) -> Any:
         _seen().blocks += 1
         if LOG.is_deep:
             return _NO_MODE
-        mode = _autocast_watcher_class()()
-        mode.__enter__()
+        return _autocast_watcher_class()().__enter__()
     except Exception as error:
         LOG.failed(error)
         return None
-    return mode
 
 
 def _end(mode: Any) -> None:
@@ -149,28 +148,25 @@ def _call_name(code: str) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
+@dataclass(slots=True)
 class _OpTally:
     """What was seen of an op at a line of the user, in one module."""
 
-    __slots__ = ("bytes", "casts", "result", "runs")
-
-    def __init__(self) -> None:
-        self.runs: dict[str, int] = {}  # by the name of what PyTorch ran
-        self.casts: dict[str, int] = {}
-        self.bytes = 0
-        self.result = ""
+    runs: Counter[str] = field(default_factory=Counter)  # by the name of what PyTorch ran
+    casts: Counter[str] = field(default_factory=Counter)
+    bytes: int = 0
+    result: str = ""
 
 
+@dataclass(slots=True)
 class _CastTensor:
     """How often one tensor was cast."""
 
-    __slots__ = ("blocks", "casts", "last", "record", "tensor")
-
-    def __init__(self, tensor: Any, record: RepeatedCast) -> None:
-        self.tensor = ref(tensor)
-        self.record = record
-        self.casts = self.blocks = 0
-        self.last = -1  # the block in which it was cast last
+    tensor: ref[Any]
+    record: RepeatedCast
+    casts: int = 0
+    blocks: int = 0
+    last: int = -1  # the block in which it was cast last
 
 
 class _Autocast:
@@ -207,7 +203,7 @@ class _Autocast:
         if name == CAST:
             self._cast(tally, args[0], result, mark, module, path)
         elif name not in _VIEWS:
-            tally.runs[name] = tally.runs.get(name, 0) + 1
+            tally.runs[name] += 1
             made = result[0] if type(result) in (tuple, list) and result else result
             tally.result = dtype_name(getattr(made, "dtype", None)) or tally.result
 
@@ -217,8 +213,7 @@ class _Autocast:
         source, target = dtype_name(tensor.dtype), dtype_name(result.dtype)
         if source is None or target is None or source == target:
             return
-        change = f"{source} -> {target}"
-        tally.casts[change] = tally.casts.get(change, 0) + 1
+        tally.casts[f"{source} -> {target}"] += 1
         tally.bytes += result.numel() * result.element_size()
         known = self.tensors.get(id(tensor))
         if known is None or known.tensor() is not tensor:
@@ -234,7 +229,7 @@ class _Autocast:
                 mark, f"{path}.{name}" if name else "", source, target,
                 tuple(tensor.shape), 0, 0, cached,
             )  # fmt: skip
-            known = self.tensors[id(tensor)] = _CastTensor(tensor, record)
+            known = self.tensors[id(tensor)] = _CastTensor(ref(tensor), record)
         known.casts += 1
         if known.last != self.blocks:
             known.last = self.blocks
@@ -249,10 +244,8 @@ class _Autocast:
     @property
     def repeats(self) -> tuple[RepeatedCast, ...]:
         """The tensors that were cast more than once."""
-        known = [*self._gone, *list(self.tensors.values())]
-        return tuple(
-            replace(k.record, casts=k.casts, blocks=k.blocks) for k in known if k.casts > 1
-        )
+        known = [k for k in (*self._gone, *list(self.tensors.values())) if k.casts > 1]
+        return tuple(replace(k.record, casts=k.casts, blocks=k.blocks) for k in known)
 
     @property
     def records(self) -> tuple[AutocastOp, ...]:
@@ -263,10 +256,9 @@ class _Autocast:
             runs = max(tally.runs.values(), default=0) or max(tally.casts.values(), default=0)
             changes = tuple(sorted(tally.casts))
             if changes or (tally.result == lower and rule != _TO_FLOAT32):
-                found.append(
-                    AutocastOp(mark, path, op, rule, lower, device, changes, tally.result, runs,
-                               sum(tally.casts.values()), tally.bytes)
-                )  # fmt: skip
+                casts = sum(tally.casts.values())
+                found.append(AutocastOp(mark, path, op, rule, lower, device, changes, tally.result,
+                                        runs, casts, tally.bytes))  # fmt: skip
         return tuple(found)
 
     def _running_module(self, frame: FrameType | None) -> Any:

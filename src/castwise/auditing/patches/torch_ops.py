@@ -139,9 +139,8 @@ class CastTimes:
 
 
 CAST = "_to_copy"
-AFTER_EACH_OP: list[
-    Callable[[Any, Any, Any, FrameType | None], None]
-] = []  # called with every op that ran
+# Called with every op that ran.
+AFTER_EACH_OP: list[Callable[[Any, Any, Any, FrameType | None], None]] = []
 _NODES_KEPT = 1 << 16  # how many autograd nodes keep their forward line
 
 
@@ -309,18 +308,12 @@ _MOST_ELEMENTS = 64  # of a list of arrays
 
 
 def _first_array(result: Any) -> Any:
-    if is_array_type(type(result)):
-        return result
-    if type(result) in (list, tuple):
-        return next((part for part in result if is_array_type(type(part))), None)
-    return None
+    parts = result if type(result) in (list, tuple) else (result,)
+    return next((part for part in parts if is_array_type(type(part))), None)
 
 
 def _operand_note(thing: Any) -> Any:
-    kind = type(thing)
-    if kind in NUMBERS:
-        return thing
-    if kind in (list, tuple):
+    if type(thing) in (list, tuple):
         if 0 < len(thing) <= _MOST_ELEMENTS and is_array_type(type(thing[0])):
             return tuple([note(element) for element in thing])
         return None
