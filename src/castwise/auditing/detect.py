@@ -64,33 +64,31 @@ class Step(NamedTuple):
 
 def make_steps(events: tuple[Event, ...], seen: Seen) -> tuple[Step, ...]:
     """The steps of events."""
+    dialects = seen.facts.dialects
     autocast = {op.mark for op in seen.beyond.autocast_ops}
-    return tuple([_step(event, seen, event.mark in autocast) for event in events])
+    steps = [_step(event, seen.site(event), dialects) for event in events]
+    # The section about autocast has its casts, which the program asked for.
+    return tuple([s._replace(observed=None) if s.event.mark in autocast else s for s in steps])
 
 
-def _step(event: Event, seen: Seen, is_autocast: bool) -> Step:
-    located = seen.site(event)
-    for decided in (_as_write, _by_own_rules):
-        found = decided(event, located.site, seen.facts.dialects)
-        if found is not None:
-            return Step(event, located, found)
+def _step(event: Event, located: LocatedSite, dialects: dict[str, str]) -> Step:
+    site = located.site
+    found = _as_write(event, site, dialects) or _by_own_rules(event, site, dialects)
     try:
-        found = understand(event, located.site, seen.facts.dialects)
-        return Step(event, located, _with_unsafe_output(found))
+        operation = found or _with_unsafe_output(understand(event, site, dialects))
+        return Step(event, located, operation)
     except Harmless as harmless:
         return Step(event, located, passes_dtype=not harmless.is_explicit)
     except NotUnderstood as reason:
-        found_by_dtypes = _by_dtypes(event, located, seen, str(reason))
-        # The section about autocast has its casts, which the program asked for.
-        return found_by_dtypes._replace(observed=None) if is_autocast else found_by_dtypes
+        return _by_dtypes(event, located, dialects, str(reason))
 
 
-def _by_dtypes(event: Event, located: LocatedSite, seen: Seen, why: str) -> Step:
+def _by_dtypes(event: Event, located: LocatedSite, dialects: dict[str, str], why: str) -> Step:
     """The step of an event without a rule."""
     if event.inside is not None:
         return Step(event, located, unclear=why)
     try:
-        observed = as_observed(event, seen.facts.dialects)
+        observed = as_observed(event, dialects)
     except Harmless as harmless:
         return Step(event, located, passes_dtype=not harmless.is_explicit)
     except NotUnderstood:
@@ -152,8 +150,7 @@ def _pair(event: Event, site: Site) -> _Pair | None:
         return None
     target_place, value_place, keyword = hook.calls.writes[call.name]
     given = dict(enumerate(event.operands[: call.positional]))
-    named = dict(zip(call.keywords, event.operands[call.positional :], strict=True))
-    written = given.get(value_place) or named.get(keyword)
+    written = given.get(value_place) or event.named.get(keyword)
     return _known(given.get(target_place), written, _WRITE)
 
 
@@ -482,10 +479,7 @@ def _gives_indices(event: Event) -> bool:
 
 
 def find_cast(
-    operation: Operation,
-    place: SourcePlace,
-    provenance: Provenance,
-    with_accumulators: bool = False,
+    operation: Operation, place: SourcePlace, provenance: Provenance, with_accumulators: bool
 ) -> Finding | None:
     """The finding for an operation; None if it casts nothing implicitly."""
     if is_write(operation):
@@ -522,9 +516,8 @@ def _ordered(hazards: Iterable[str]) -> tuple[str, ...]:
 def _is_caused_by_op(operation: Operation) -> bool:
     """Whether an op casts by itself what the program did not ask for: integers become floats, or
     anything becomes float64."""
-    decision = operation.decision
-    assert decision is not None  # such a cast is expected
-    result = decision.result
+    assert operation.decision is not None  # such a cast is expected
+    result = operation.decision.result
     becomes_float = result.kind in ("float", "complex") and any(
         cast.source and cast.source.kind in ("bool", "int") for cast in operation.casts
     )
@@ -536,22 +529,15 @@ _KIND_RANK = {"bool": 0, "int": 1, "float": 2, "complex": 3}
 
 def _culprit(operands: tuple[Operand, ...], compute: DType) -> int | None:
     """The widest operand, if another is cast because of it; None if the op itself is the cause."""
-    dtypes = {o.dtype for o in operands if o.dtype}
-    kinds = [o.dtype.rank if o.dtype else _KIND_RANK[o.kind] for o in operands]
-    scalars = [n for n, o in enumerate(operands) if not o.dtype]
-    highest = max((kinds[n] for n, o in enumerate(operands) if o.dtype), default=0)
-    raising = [n for n in scalars if kinds[n] > highest]
-    if raising and compute.rank >= min(kinds[n] for n in raising):
+    arrays = {n: o.dtype for n, o in enumerate(operands) if o.dtype}
+    numbers = {n: _KIND_RANK[o.kind] for n, o in enumerate(operands) if not o.dtype}
+    highest = max((found.rank for found in arrays.values()), default=0)
+    raising = [n for n, rank in numbers.items() if rank > highest]
+    if raising and compute.rank >= min(numbers[n] for n in raising):
         return raising[0]
-    if len(dtypes) < 2:
+    if len(set(arrays.values())) < 2:
         return None
-    return max((n for n, o in enumerate(operands) if o.dtype), key=lambda n: _width(operands[n]))
-
-
-def _width(operand: Operand) -> tuple[int, int]:
-    found = operand.dtype
-    assert found is not None  # only called for arrays
-    return found.bits, found.rank
+    return max(arrays, key=lambda n: (arrays[n].bits, arrays[n].rank))
 
 
 _FLOAT = dtype("float32").rank
@@ -613,7 +599,8 @@ def _find_own_cast(
 ) -> Finding | None:
     """The finding for an operation that made float64 of something else."""
     casts, decision, event = operation.casts, operation.decision, operation.event
-    if decision is None or not (decision.result.name in _WIDEST or _declared_by(event)):
+    declared = _declared_by(event)
+    if decision is None or not (decision.result.name in _WIDEST or declared):
         return None
     culprit = next((n for n, o in enumerate(operation.question.operands)
                     if o.dtype == decision.result), None)  # fmt: skip
@@ -623,7 +610,6 @@ def _find_own_cast(
         return None
     wide = operation.operands[culprit] if culprit is not None else None
     origin = provenance.origin(wide) if isinstance(wide, SeenArray) else 0
-    declared = _declared_by(event)
     if declared is not None:
         hook = find_hook(declared.framework)
         names = hook.own_rules.declares.split() if hook else ()
@@ -679,13 +665,11 @@ def add_up(
     found: dict[object, Any] = {}
     for entry in entries:
         name = key(entry)
-        if name in found:
-            old = found[name]
-            joined = {field: way(getattr(old, field), getattr(entry, field))
-                      for field, way in ways.items()}  # fmt: skip
-            found[name] = replace(old, **joined)
-        else:
-            found[name] = entry
+        old = found.get(name)
+        found[name] = entry if old is None else replace(
+            old, **{field: way(getattr(old, field), getattr(entry, field))
+                    for field, way in ways.items()},
+        )  # fmt: skip
     return list(found.values())
 
 
@@ -732,7 +716,7 @@ def running_sums(
 def _terms_in_place(adding: Sequence[Step], made: dict[int, int]) -> int:
     """How often a call adds to an array for each time that the array was made; 0 if it does not
     work in place."""
-    event, _, operation = adding[0][:3]
+    event, operation = adding[0].event, adding[0].operation
     target = event.operands[0] if operation and operation.question.inplace else None
     times = made.get(target.maker, 0) if isinstance(target, SeenArray) else 0
     return sum(s.event.count for s in adding) // times if times else 0

@@ -121,9 +121,7 @@ def _fixes_to(
 
 def _array_place(events: Sequence[Event]) -> int:
     """An operand that is an array whenever the operation runs."""
-    count = min(len(event.operands) for event in events)
-    for place in range(count):
-        given = [event.operands[place] for event in events]
+    for place, given in enumerate(zip(*(event.operands for event in events), strict=False)):
         if all(isinstance(o, SeenArray) and not o.is_scalar for o in given):
             return place
     return 0
@@ -313,9 +311,8 @@ _Instead: TypeAlias = "tuple[str, Question, str]"
 def instead_of(question: Question, located: LocatedSite, hook: Hook) -> Iterator[_Instead]:
     """Other ways to write an operation, the ones that keep every value first: each as new text,
     the question that it asks, and what it does."""
-    code = text_at(located.place)
-    yield from _not_in_place(question, code, located.place)
-    yield from _with_one_dtype(question, code, located.place, hook)
+    yield from _not_in_place(question, text_at(located.place), located.place)
+    yield from _with_one_dtype(question, text_at(located.place), located.place, hook)
 
 
 def _not_in_place(question: Question, code: str, place: SourcePlace) -> Iterator[_Instead]:

@@ -78,7 +78,7 @@ def _understood(event: Event, site: Site, dialects: dict[str, str]) -> Operation
         raise NotUnderstood(f"arrays of {framework}")
     dialect = dialect_named(named)
     if event.call is not None:
-        row, given_operands, inplace, out = _call(event.operands, event.call, hook, dialect)
+        row, given_operands, inplace, out = _call(event, event.call, hook, dialect)
         form = "operator" if row.symbol and _is_python(event.call) else "function"
     else:
         row, form = _operator(site, hook)
@@ -131,7 +131,7 @@ def _operator(site: Site, hook: Hook) -> tuple[Op, str]:
 
 
 def _call(
-    operands: Operands, call: SeenCall, hook: Hook, dialect: Dialect
+    event: Event, call: SeenCall, hook: Hook, dialect: Dialect
 ) -> tuple[Op, Operands, bool, DType | None]:
     """The op of a call, its operands, whether it is in place, and the dtype of out=."""
     own = find_hook(call.module)
@@ -145,12 +145,12 @@ def _call(
     is_related = own is hook or (own is not None and are_related(own, hook))
     if own is not None and _is_python(call) and name in _likeness(own):
         row = find_op(_likeness(own)[name], dialect)
-        return row, operands[: row.arity[1]], False, None
+        return row, event.operands[: row.arity[1]], False, None
     if name in _words(hook) or (
         own and name in (_words(own) if is_related else own.calls.keeps.split())
     ):
-        is_explicit = name in f"{hook.calls.casts} {hook.calls.indices}".split()
-        raise Harmless(name, is_explicit=is_explicit)
+        explicit = f"{hook.calls.casts} {hook.calls.indices}".split()
+        raise Harmless(name, is_explicit=name in explicit)
     if not is_related:
         raise NotUnderstood(f"{call.module}.{name}")
     if own is not None and name in own.calls.unlike.split():
@@ -158,8 +158,8 @@ def _call(
     row, is_inplace = _row(_likeness(hook).get(name, name), dialect)
     if not call.is_complete:
         raise NotUnderstood(f"{name} with arguments that could not be seen")
-    bound, out = _bound(operands, call, row, hook)
-    _check_others(operands, call, bound, is_alike=name in _likeness(hook))
+    bound, out = _bound(event, call, row, hook)
+    _check_others(event, call, bound, is_alike=name in _likeness(hook))
     return row, bound, is_inplace, out
 
 
@@ -178,24 +178,19 @@ def _is_python(call: SeenCall) -> bool:
 _DEFAULTS = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
 
 
-def _check_others(operands: Operands, call: SeenCall, bound: Operands, *, is_alike: bool) -> None:
+def _check_others(event: Event, call: SeenCall, bound: Operands, *, is_alike: bool) -> None:
     """Raises NotUnderstood if a call has floats that are no operand of its op, such as weights."""
     is_0d = any(isinstance(o, SeenArray) and o.is_zero_d for o in bound)
     if is_alike and is_0d and len(bound) > 1:
         raise NotUnderstood(f"{call.name} of 0-d arrays")  # which it may take as vectors
-    named = dict(zip(call.keywords, operands[call.positional :], strict=True))
-    for operand in (*operands[: call.positional], *named.values()):
-        if operand is named.get("out") or any(operand is b for b in bound):
+    for operand in event.operands:
+        if operand is event.named.get("out") or any(operand is b for b in bound):
+            continue
+        if isinstance(operand, SeenList) and operand.elements is bound:
             continue
         floats = [a for a in arrays_in([operand]) if a.dtype and dtype(a.dtype).rank >= _FLOATS]
-        if (floats and not _holds(operand, bound)) or (
-            is_alike and isinstance(operand, SeenList) and not _holds(operand, bound)
-        ):
+        if floats or (is_alike and isinstance(operand, SeenList)):
             raise NotUnderstood(f"{call.name} with more arrays")
-
-
-def _holds(operand: Any, bound: Operands) -> bool:
-    return isinstance(operand, SeenList) and operand.elements is bound
 
 
 _FLOATS = dtype("float32").rank
@@ -230,17 +225,15 @@ def _row(name: str, dialect: Dialect) -> tuple[Op, bool]:
     raise NotUnderstood(name)
 
 
-def _bound(
-    operands: Operands, call: SeenCall, row: Op, hook: Hook
-) -> tuple[Operands, DType | None]:
+def _bound(event: Event, call: SeenCall, row: Op, hook: Hook) -> tuple[Operands, DType | None]:
     """The arguments that are operands of an op, in order, and the dtype of out=."""
     out = None
-    places = dict(enumerate(operands[: call.positional]))
-    for name, given_by_name in zip(call.keywords, operands[call.positional :], strict=True):
-        if name == "out" and isinstance(given_by_name, SeenArray):
-            out = _known_dtype(given_by_name)
+    places = dict(enumerate(event.operands[: call.positional]))
+    for name, operand in event.named.items():
+        if name == "out" and isinstance(operand, SeenArray):
+            out = _known_dtype(operand)
         elif name in hook.callables.operands:
-            places[hook.callables.operands[name]] = given_by_name
+            places[hook.callables.operands[name]] = operand
     first = places.get(0)
     if isinstance(first, SeenList) and arrays_in([first]):
         if row.arity[1] < ARBITRARY:

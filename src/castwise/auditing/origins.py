@@ -181,11 +181,8 @@ def _without_calls_seen_inside(
     found: dict[int, Finding], inside: Iterable[Finding]
 ) -> dict[int, Finding]:
     """The findings without calls that have no rule, if one of the operations in them is shown."""
-    shown = set()
-    for finding in inside:
-        event = finding.operation.event
-        if event.inside is not None and not event.inside.backward_of:
-            shown.add(event.mark)
+    events = [finding.operation.event for finding in inside]
+    shown = {e.mark for e in events if e.inside is not None and not e.inside.backward_of}
     return {
         position: finding
         for position, finding in found.items()
@@ -204,7 +201,7 @@ def _origins(findings: Iterable[Finding], planner: Planner, seen: Seen) -> Itera
         mark = max(plans, key=lambda m: (plans[m].gain, len(groups[m])))
         plan = plans.pop(mark)
         group = groups[mark]
-        for other in [m for m in plans if {fix.mark for fix in plan.fixes} & {m}]:
+        for other in [m for m in plans if m in {fix.mark for fix in plan.fixes}]:
             if all(finding_key(finding) in plan.removed for finding in groups[other]):
                 group += groups[other]
                 del plans[other]
@@ -384,8 +381,7 @@ def _has_floats(target: DType, array: SeenArray) -> bool:
 def _coverage(steps: Iterable[Step], seen: Seen) -> Coverage:
     """The coverage of an audit, from the steps in the user's source."""
     count, unclear, unexpected, asked = 0, Counter[str](), Counter[str](), Counter[str]()
-    by_dtypes = Counter[str]()
-    calls: Counter[tuple[SourcePlace, str]] = Counter()
+    by_dtypes, calls = Counter[str](), Counter[tuple[SourcePlace, str]]()
     for step in steps:
         event, operation, why = step.event, step.operation, step.unclear
         if operation is not None and is_write(operation) and not operation.casts:

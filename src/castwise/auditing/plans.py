@@ -122,12 +122,9 @@ class Program:
             fix = fixed.get(step.event.mark)
             if step.operation is None:
                 _check_integers(step, made)
-            asked: Operation | None
-            if step.observed is not None and not _replaces(fix):
-                asked = step.observed  # no rule says what else the call would give
-            else:
-                asked = _asked(step, made, fix)
-            finding = self._finding(step, asked)
+            # Without a rule, nothing says what else the call would give.
+            is_kept = step.observed is not None and not _replaces(fix)
+            finding = self._finding(step, step.observed if is_kept else _asked(step, made, fix))
             if finding:
                 findings[position] = finding
             after = made.get(_node(step.event))
@@ -294,13 +291,9 @@ def _changed(seen: SeenOperand, asked: Operand, target: Made | None) -> tuple[Se
 
 def _check_output(event: Event, made: Mapping[Node, Made]) -> None:
     """An array given as out= keeps its dtype: what a change of it does is not asked."""
-    if event.call is None:
-        return
-    named = zip(event.call.keywords, event.operands[event.call.positional :], strict=True)
-    for name, array in named:
-        is_output = name == "out" and isinstance(array, SeenArray)
-        if is_output and _after(array, made) != array_dtype(array):  # type: ignore[arg-type]
-            raise _Unprovable("an output array would change")
+    output = event.named.get("out")
+    if isinstance(output, SeenArray) and _after(output, made) != array_dtype(output):
+        raise _Unprovable("an output array would change")
 
 
 # The dtype a program is meant to compute in.
@@ -370,7 +363,7 @@ def default_target(dialects: Iterable[str]) -> Target | None:
     """The default float dtype that a program gave to one of its frameworks; None if to none, or
     different ones."""
     options = {option for name in dialects for option in name.split(":")[1:]}
-    given = [option.partition("=")[2] for option in options if option.startswith(_DEFAULT)]
+    given = [o.removeprefix(_DEFAULT) for o in options if o.startswith(_DEFAULT)]
     if len(given) != 1:
         return None
     return Target(dtype(given[0]), is_default=True, why="the default dtype that the program set")
@@ -381,8 +374,7 @@ def inferred_target(
 ) -> Target:
     """The float dtype that the arrays had which others widened; else that of most elements that no
     finding made; else that of what findings made."""
-    found = [*findings]
-    widened: Counter[DType] = Counter()
+    found, widened = [*findings], Counter[DType]()
     for finding in found:
         for place, operand in enumerate(finding.operands):
             if place != finding.culprit and _is_narrow(operand.dtype):
@@ -476,9 +468,9 @@ class Planner:
 
     def plan(self, origin: int, findings: Sequence[Finding]) -> Plan:
         """The best plan for an origin; an empty one if none is proven to help."""
-        plans = []
-        if any(_is_about_values(finding) for finding in findings):
+        if any(map(_is_about_values, findings)):
             return NO_PLAN
+        plans = []
         for fixes in _alone_and_joined(self._candidates(origin, findings)):
             plan = self._effect(fixes) or self._together(fixes[0], origin, findings)
             plan = self._extended(plan, findings)
@@ -543,7 +535,7 @@ class Planner:
 
     def _extended(self, plan: Plan | None, findings: Sequence[Finding]) -> Plan | None:
         """A plan, with the fixes of other lines that feed the same chain."""
-        while plan and plan.added and len(plan.fixes) < _MOST_FIXES:
+        while plan and len(plan.fixes) < _MOST_FIXES:
             better = self._with_one_more(plan, findings)
             if better is None:
                 break
@@ -633,8 +625,7 @@ def _may_be_floats(source: DtypeSource, findings: Iterable[Finding]) -> bool:
 
 def _rounds_counts(finding: Finding) -> bool:
     """Whether integers become floats that a narrow dtype rounds."""
-    sources = [cast.source for cast in finding.operation.casts]
-    return any(source is not None and holds_counts(source) for source in sources)
+    return any(c.source is not None and holds_counts(c.source) for c in finding.operation.casts)
 
 
 def _is_lost(finding: Finding) -> bool:

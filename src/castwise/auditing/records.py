@@ -53,9 +53,8 @@ class CodeSpot(NamedTuple):
     @property
     def place(self) -> SourcePlace:
         """The piece of source it is."""
-        return SourcePlace(
-            self.file, self.line, self.column + 1, self.end_line, self.end_column + 1
-        )
+        ends = self.end_line, self.end_column + 1
+        return SourcePlace(self.file, self.line, self.column + 1, *ends)
 
 
 class Site(NamedTuple):
@@ -203,6 +202,13 @@ class Event:
     def arrays(self) -> list[SeenArray]:
         """The input and output arrays."""
         return arrays_in((*self.operands, self.result))
+
+    @property
+    def named(self) -> dict[str, SeenOperand | None]:
+        """The operands that a call was given by name."""
+        if self.call is None:
+            return {}
+        return dict(zip(self.call.keywords, self.operands[self.call.positional :], strict=True))
 
 
 def arrays_in(operands: Iterable[SeenOperand | None]) -> list[SeenArray]:
@@ -607,9 +613,8 @@ class Seen:
     beyond: Beyond = field(default_factory=Beyond)
 
     def __repr__(self) -> str:
-        return repr_line(
-            "Seen", quantity(len(self.events), "event"), quantity(len(self.files), "file")
-        )
+        events, files = quantity(len(self.events), "event"), quantity(len(self.files), "file")
+        return repr_line("Seen", events, files)
 
     def site(self, event: Event) -> LocatedSite:
         """Where an event happened."""
