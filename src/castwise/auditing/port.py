@@ -318,12 +318,10 @@ def answer_to(question: Question) -> DialectAnswer:
 def questions_in(operation: Operation, dialect: Dialect) -> Iterator[Question]:
     """The questions for a dialect about an operation, one for each extreme value of its scalars."""
     framework = operation.question.dialect.framework
-    choices = []
-    varied = 0
+    choices, varied = [], 0
     for seen, operand in zip(operation.operands, operation.question.operands, strict=True):
         known = _extremes(seen)
-        if len(known) > 1:
-            varied += 1
+        varied += len(known) > 1
         values = known if varied <= _MOST_VARIED else known[:1]
         alike = [_with_value(operand, value) for value in values] or [operand]
         choices.append([_operand_in(dialect, framework, seen, o) for o in alike])
@@ -464,30 +462,23 @@ def _helps(casts: _Casts, before: DialectAnswer, after: DialectAnswer) -> bool:
     """Whether the dialect then gives the same dtype, computed in a dtype at least as wide."""
     question, wanted = after.question, before.decision
     assert wanted is not None  # candidates are built from a decision
-    is_idle = all(
-        target is not None and question.operands[n].dtype is target
-        for n, target in casts.targets.items()
-    )
+    operands = list(question.operands)
+    is_idle = all(t is not None and operands[n].dtype is t for n, t in casts.targets.items())
     if is_idle and casts.result is None:
         return False
-    operands = [
-        _recast(o, casts.targets[n]) if n in casts.targets else o
-        for n, o in enumerate(question.operands)
-    ]
+    for n, target in casts.targets.items():
+        operands[n] = _recast(operands[n], target)
     try:
         found = answer_to(replace(question, operands=tuple(operands)))
     except UsageError:
         return False
     if found.result is None or found.decision is None:
         return False
-    is_rich = _is_as_rich(found.decision.compute, wanted.compute)
-    return is_rich and (casts.result or found.result) is wanted.result
-
-
-def _is_as_rich(wide: DType, narrow: DType) -> bool:
-    return wide is narrow or (
+    wide, narrow = found.decision.compute, wanted.compute
+    is_as_rich = wide is narrow or (
         wide.rank >= narrow.rank and wide.keeps_precision(narrow) and wide.keeps_range(narrow)
     )
+    return is_as_rich and (casts.result or found.result) is wanted.result
 
 
 def _recast(operand: Operand, target: DType | None) -> Operand:

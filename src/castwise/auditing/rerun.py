@@ -112,9 +112,10 @@ def differences(
         if name in left_out:
             continue
         change = _value_change(values, after.arrays.get(name))
-        if change > (0 if values.is_exact else precision):
-            how = f"changes by {change:.1e} of its size"
-            result.found[name] = f"{name} {'has other values' if math.isinf(change) else how}"
+        if math.isinf(change):
+            result.found[name] = f"{name} has other values"
+        elif change > (0 if values.is_exact else precision):
+            result.found[name] = f"{name} changes by {change:.1e} of its size"
         else:
             result.changes.append(ValueChange(change, name))
     if _OUTPUT not in left_out:
@@ -151,7 +152,7 @@ def why_not_comparable(first: Outcome, second: Outcome, noise: Differences) -> s
     if unseeded:
         return f"{noise.found[unseeded[0]]} between two plain runs{_ADVICE}"
     has_arrays = any(not values.is_number for values in first.arrays.values())
-    if _is_random_output(first, noise) and not has_arrays:
+    if not has_arrays and _is_random_output(first, noise):
         differing = next(text for what, text in noise.found.items() if what not in arrays)
         return f"{differing} between two plain runs{_ADVICE}"
     if not noise.changes:
@@ -215,8 +216,8 @@ def _is_rounding(one: _Word, other: _Word) -> bool:
 
 
 def _quoted(one: _Word, other: _Word, before: str, after: str) -> str:
-    texts = [_line(text, word.line) for text, word in ((before, one), (after, other))]
-    return f"line {one.line} of its output changes from {texts[0]!r} to {texts[1]!r}"
+    old, new = _line(before, one.line), _line(after, other.line)
+    return f"line {one.line} of its output changes from {old!r} to {new!r}"
 
 
 def _first_difference(before: str, after: str) -> str:
@@ -231,7 +232,7 @@ def _first_difference(before: str, after: str) -> str:
 
 def _line(text: str, number: int) -> str:
     lines = text.splitlines()
-    line = lines[number - 1].strip() if number <= len(lines) else ""
+    line = "".join(lines[number - 1 : number]).strip()
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 
@@ -248,11 +249,6 @@ class _Ending(NamedTuple):
 
     error: str
     place: str  # file:line
-
-    @property
-    def kind(self) -> str:
-        """The error's type."""
-        return self.error.partition(":")[0]
 
 
 def read_ending(said: str, files: Collection[str]) -> _Ending:
@@ -275,13 +271,12 @@ def read_ending(said: str, files: Collection[str]) -> _Ending:
 def _ending_text(run: Run, files: Collection[str]) -> str:
     """How a run ended that should have ended otherwise."""
     ending = read_ending(run.outcome.said if run.outcome else "", files)
-    if run.status > 128 and not ending.error:
+    if ending.error:
+        return f"{ending.place or 'it'} raises {ending.error} (exit status {run.status})"
+    if run.status > 128:
         number = run.status - 128
         is_known = number in set(signal.Signals)
         return f"it is ended by {signal.Signals(number).name if is_known else f'signal {number}'}"
-    where = f"{ending.place} " if ending.place else "it "
-    if ending.error:
-        return f"{where}raises {ending.error} (exit status {run.status})"
     return f"it exits with status {run.status}"
 
 
@@ -368,8 +363,7 @@ class _Search:
         if self._changes_ending(self.second):
             why = _ending_text(self.second, self.first.seen.files)
             return self.audit, Trial(stopped=f"in a second plain run {why}")
-        before = [len(self.audit.findings), len(self.read(self.second.seen).findings)]
-        self.before = max(before)
+        self.before = max(len(self.audit.findings), len(self.read(self.second.seen).findings))
         self.noise = differences(*self._plain(), _precision(every))
         self.not_compared = why_not_comparable(*self._plain(), self.noise)
         attempt = self._attempt(every)
@@ -398,8 +392,7 @@ class _Search:
         """The largest attempt that does no harm, from one that does none and one that does: by
         halves of what is new."""
         new = [origin for origin in failed.origins if origin not in kept.origins]
-        is_over = self.runs >= MOST_RUNS
-        if len(new) == 1 or is_over:
+        if len(new) == 1 or self.runs >= MOST_RUNS:
             harm = f"not tried, after {MOST_RUNS} runs" if len(new) > 1 else failed.harm
             for origin in new:
                 self.harms[self.audit.origins.index(origin)] = harm
@@ -450,20 +443,18 @@ class _Search:
 
     def _changes_ending(self, run: Run) -> bool:
         """Whether a run ends otherwise than the first one, or with another error."""
-        if run.status != self.first.status or run is self.second:
-            return run.status != self.first.status
+        if run.status != self.first.status:
+            return True
         files = self.first.seen.files
         said = [r.outcome.said if r.outcome else "" for r in (self.second, run)]
-        kinds = [read_ending(text, files).kind for text in said]
-        return bool(run.status) and kinds[0] != kinds[1]
+        kinds = {read_ending(text, files).error.partition(":")[0] for text in said}  # their types
+        return bool(run.status) and len(kinds) > 1
 
     def _conclusion(self, attempt: _Attempt) -> tuple[Audit, Trial]:
-        origins = [
-            replace(origin, plan=NO_PLAN, withdrawn=Withdrawal(origin.fixes, self.harms[position]))
-            if position in self.harms
-            else origin
-            for position, origin in enumerate(self.audit.origins)
-        ]
+        origins = list(self.audit.origins)
+        for position, harm in self.harms.items():
+            withdrawn = Withdrawal(origins[position].fixes, harm)
+            origins[position] = replace(origins[position], plan=NO_PLAN, withdrawn=withdrawn)
         audit = replace(self.audit, origins=worst_first(origins, self.audit.target))
         run = attempt.run or self.second
         trial = Trial(

@@ -81,7 +81,7 @@ class ExplainedCrash:
 def crashes_in(seen: Seen) -> tuple[ExplainedCrash, ...]:
     """The crashes that are about dtypes, explained."""
     found = [_explain_crash(crash, seen) for crash in seen.crashes]
-    return tuple(dict.fromkeys(crash for crash in found if crash is not None))
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def _explain_crash(crash: Crash, seen: Seen) -> ExplainedCrash | None:
@@ -144,10 +144,9 @@ def _explain_refusal(
     inside = "" if is_users else _spot_text(crash.inside)
     fix, result = _crash_fix(operation, crashed) if is_users else (None, "")
     why, advice = refusal
-    return ExplainedCrash(
-        place, text_at(place), crash.error, str(question), why, question.dialect.name,
-        "" if fix else advice, inside, fix, result,
-    )  # fmt: skip
+    return ExplainedCrash(place, text_at(place), crash.error, str(question), why,
+                          question.dialect.name, "" if fix else advice, inside, fix,
+                          result)  # fmt: skip
 
 
 def _crash_fix(operation: Operation, crashed: CrashedOperation) -> tuple[Fix | None, str]:
@@ -173,9 +172,8 @@ def _operation_text(crashed: CrashedOperation) -> str:
     words = [_operand_text(operand) for operand in event.operands]
     if event.call is None:
         return f" {symbol} ".join(words) if len(words) > 1 else f"{symbol}{words[0]}"
-    named = event.call.keywords
-    free = len(words) - len(named)
-    given = [*words[:free], *(f"{n}={w}" for n, w in zip(named, words[free:], strict=True))]
+    free = len(words) - len(event.named)
+    given = [*words[:free], *map("{}={}".format, event.named, words[free:])]
     return f"{event.call.name}({', '.join(given)})"
 
 
@@ -429,19 +427,20 @@ def _strong_fixes(
     """The weak argument with the dtype of the strong one: where it is made, or at the call. A
     scalar object becomes a number as in the other call."""
     target = find_dtype(strong.dtype)
+    if target is None:
+        return
     call, other = calls
-    if target and strong.is_scalar and weak.number and weak.dtype == strong.dtype:
+    if strong.is_scalar and weak.number and weak.dtype == strong.dtype:
         found = _argument_at(seen.sites[other.mark].place, strong.place)
         if found:
             does = f"a Python {target.kind} as in the other call"
             yield Fix(found[0], f"{target.kind}({found[1]})", does, None, other.mark)
     made = seen.sites.get(weak.maker)
-    if target is None:
-        return
     does = f"gives it the dtype {target}, which is not weak"
-    if made is not None and made.site.name.rpartition(".")[2] in hook.calls.makes.split():
+    called = made.site.name.rpartition(".")[2] if made else ""
+    if made and called in hook.calls.makes.split():
         name = spelled(target, hook, made.place)
-        place = hook.spelling.dtype_places.get(made.site.name.rpartition(".")[2])
+        place = hook.spelling.dtype_places.get(called)
         text = with_dtype(text_at(made.place), name, place) if name else None
         if text:
             yield Fix(made.place, text, does, target, weak.maker)
@@ -580,13 +579,8 @@ class Sections:
 
 def make_sections(steps: Sequence[Step], seen: Seen) -> Sections:
     """The sections of what was seen."""
-    return Sections(
-        crashes_in(seen),
-        _autocasts(seen),
-        _retraces(seen),
-        _sixteen_bits(steps, seen),
-        _compared(seen),
-    )
+    return Sections(crashes_in(seen), _autocasts(seen), _retraces(seen),
+                    _sixteen_bits(steps, seen), _compared(seen))  # fmt: skip
 
 
 # Findings inside libraries and in backward, and casts that nobody wrote.
@@ -722,12 +716,9 @@ class LostValues:
 
 def lost_values(seen: Seen) -> tuple[LostValues, ...]:
     """What was lost, without what an expression cuts anyway, in the order of the source."""
-    found = []
-    for loss in seen.losses:
-        place = seen.sites[loss.mark].place
-        if not _is_cut(place):
-            found.append(LostValues(place, loss.what, loss.how, loss.count, loss.lost,
-                                    loss.elements, loss.example))  # fmt: skip
+    placed = [(seen.sites[loss.mark].place, loss) for loss in seen.losses]
+    found = [LostValues(place, loss.what, loss.how, loss.count, loss.lost, loss.elements,
+                        loss.example) for place, loss in placed if not _is_cut(place)]  # fmt: skip
     key = attrgetter("place", "what", "how")
     lines = add_up(found, key, count=add, lost=add, elements=add, example=_last)
     return tuple(sorted(lines, key=lambda lost: lost.place))

@@ -152,17 +152,15 @@ class _Comment(NamedTuple):
 
 
 def _hazards_left(
-    finding: Finding, origin: SourcePlace, everywhere: Iterable[str] = ()
+    finding: Finding, origin: SourcePlace, everywhere: Iterable[str]
 ) -> tuple[str, ...] | None:
     """The hazards that no comment at a finding or its origin accepts, and that are not accepted
     everywhere; None if the finding is accepted.
 
     A cast that widens to float64 is also not-on-device: accepting the first accepts the second.
     """
-    accepted = set(everywhere)
     comments = [*_comments_at(finding.place), *_comments_at(origin)]
-    for comment in comments:
-        accepted |= comment.hazards
+    accepted = set(everywhere).union(*(comment.hazards for comment in comments))
     left = tuple(hazard for hazard in finding.hazards if hazard not in accepted)
     is_rest = "widens" in accepted and left == ("not-on-device",)
     is_accepted = any(comment.hazards.issuperset(HAZARDS) for comment in comments)
