@@ -240,11 +240,7 @@ def overflows(scalar: Operand, compute: DType) -> bool:
 
 
 def _is_out(
-    plan: Plan,
-    scalar: Operand,
-    operands: tuple[Operand, ...],
-    compute: DType,
-    question: Question,
+    plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute: DType, question: Question
 ) -> bool:
     limit, beyond, value = plan.range.limit, plan.range.beyond, scalar.value
     if limit == "common dtype":  # looked at before, see check_fit

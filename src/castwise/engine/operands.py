@@ -74,8 +74,7 @@ def is_place(word: str, place: int, count: int) -> bool:
 def _check_kind(plan: Plan, kind: str) -> None:
     if kind not in plan.python:
         raise Refusal(
-            f"this dialect takes no Python {kind}",
-            "Make it an array, or a number of another kind.",
+            f"this dialect takes no Python {kind}", "Make it an array, or a number of another kind."
         )
 
 

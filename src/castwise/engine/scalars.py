@@ -286,8 +286,7 @@ def _fits_arrays(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[
     adopted = _adopted_dtype(plan, highest, common)
     if adopted is not common and highest.kind != "int":
         raise Refusal(
-            f"a Python {highest.kind} does not fit into {common}",
-            _way_out(plan, common, scalars),
+            f"a Python {highest.kind} does not fit into {common}", _way_out(plan, common, scalars)
         )
     if note:
         for scalar in scalars:

@@ -166,10 +166,7 @@ def load_graph(path: str | PathLike[str]) -> Graph:
 
 
 def trace(
-    fn: Callable[..., Any],
-    *specs: Any,
-    dialect: str | Dialect | None = None,
-    **named_specs: Any,
+    fn: Callable[..., Any], *specs: Any, dialect: str | Dialect | None = None, **named_specs: Any
 ) -> Graph:
     """The graph of a function for operands like these.
 

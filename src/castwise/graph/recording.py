@@ -26,14 +26,7 @@ from castwise.engine.decision import Decision, cast_between
 from castwise.errors import UsageError
 from castwise.graph import shapes
 from castwise.graph.program import CAST, CONSTANT, Given, Node, Shape, user_line, user_place
-from castwise.graph.sizes import (
-    as_sizes,
-    checked_sizes,
-    difference,
-    element_count,
-    quotient,
-    total,
-)
+from castwise.graph.sizes import as_sizes, checked_sizes, difference, element_count, quotient, total
 from castwise.rules.dialect import Dialect
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DTYPES, DType, dtype

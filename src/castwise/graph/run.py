@@ -289,10 +289,7 @@ class Plan:
 
 
 def program_plan(
-    program: Program,
-    backend: Backend,
-    arrays: Sequence[Any],
-    numbers: Numbers | None = None,
+    program: Program, backend: Backend, arrays: Sequence[Any], numbers: Numbers | None = None
 ) -> Plan:
     """The plan of a program, made once for each backend."""
     is_traced = isinstance(backend, TracesAlone) and any(
@@ -321,13 +318,7 @@ class _Planner:
     """
 
     def __init__(
-        self,
-        program: Program,
-        backend: Backend,
-        numbers: Numbers,
-        *,
-        keeps: bool,
-        fuses: bool,
+        self, program: Program, backend: Backend, numbers: Numbers, *, keeps: bool, fuses: bool
     ) -> None:
         self._program, self._backend, self._fuses = program, backend, fuses
         self.programs: list[FusedProgram] = []  # that kernels compute

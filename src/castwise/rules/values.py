@@ -34,11 +34,7 @@ class Dividing:
     remainder_by_zero: str = choice(
         "zero",
         "The remainder of integers by zero",
-        {
-            "raises": "it raises",
-            "zero": "it is 0",
-            "dividend": "it is the dividend",
-        },
+        {"raises": "it raises", "zero": "it is 0", "dividend": "it is the dividend"},
     )
     rounds: str = choice(
         "floors",
@@ -205,12 +201,7 @@ class Arithmetic:
         "even", "round of halves", {"even": "to the even neighbour", "away": "away from zero"}
     )
     gelu: str = choice(
-        "erf",
-        "gelu",
-        {
-            "erf": "with the error function",
-            "tanh": "with the tanh approximation",
-        },
+        "erf", "gelu", {"erf": "with the error function", "tanh": "with the tanh approximation"}
     )
     real_angles: str = choice(
         "sign",
@@ -315,10 +306,7 @@ class Reducing:
     place_of_nan: str = choice(
         "taken",
         "argmax and argmin of floats that include NaN",
-        {
-            "taken": "the index of the first NaN",
-            "passed over": "NaN is skipped",
-        },
+        {"taken": "the index of the first NaN", "passed over": "NaN is skipped"},
     )
     extremes_of_none: str = choice(
         "raises",
@@ -369,10 +357,7 @@ class Memory:
     slices: str = choice(
         "views",
         "A slice of an array, `x[1:]`",
-        {
-            "views": "a view: writes to x show in it, and writes to it show in x",
-            "copies": "a copy",
-        },
+        {"views": "a view: writes to x show in it, and writes to it show in x", "copies": "a copy"},
     )
     # Ops whose result shares the memory of their operand: writes to one show in both.
     shares_memory: str = ""
@@ -413,18 +398,12 @@ class Memory:
     overlaps: str = choice(
         "allowed",
         "An array assigned to a part of itself",
-        {
-            "allowed": "everything is read before anything is written",
-            "refused": "it is refused",
-        },
+        {"allowed": "everything is read before anything is written", "refused": "it is refused"},
     )
     retyped_shapes: str = choice(
         "taken",
         "An in-place op that changes the dtype and the shape",
-        {
-            "taken": "the array takes the shape too",
-            "kept": "it is refused",
-        },
+        {"taken": "the array takes the shape too", "kept": "it is refused"},
     )
     # Ops that change an array's dtype in place before they read their operands, so the array may
     # not be one of them.
@@ -474,10 +453,7 @@ class ArrayMethods:
     extremes: str = choice(
         "values",
         "`x.max(0)`, `x.min(0)` and `x.median(0)`",
-        {
-            "values": "the values",
-            "values and indices": "a pair: the values and their indices",
-        },
+        {"values": "the values", "values and indices": "a pair: the values and their indices"},
     )
     sort: str = choice(
         "values",
@@ -491,10 +467,7 @@ class ArrayMethods:
     transpose: str = choice(
         "permutes",
         "The numbers in `x.transpose(0, 1)`",
-        {
-            "permutes": "the new order of all dimensions",
-            "swaps": "the two dimensions to swap",
-        },
+        {"permutes": "the new order of all dimensions", "swaps": "the two dimensions to swap"},
     )
     transposed: str = choice(
         "refused",
@@ -508,10 +481,7 @@ class ArrayMethods:
     repeat: str = choice(
         "elements",
         "`x.repeat(2)`",
-        {
-            "elements": "each element",
-            "whole": "the whole array, along each dimension",
-        },
+        {"elements": "each element", "whole": "the whole array, along each dimension"},
     )
     split: str = choice(
         "parts",
@@ -524,18 +494,12 @@ class ArrayMethods:
     squeeze: str = choice(
         "refused",
         "`x.squeeze(0)`, if that dimension is longer than 1",
-        {
-            "refused": "it raises",
-            "kept": "it keeps the dimension",
-        },
+        {"refused": "it raises", "kept": "it keeps the dimension"},
     )
     flatten: str = choice(
         "copied",
         "The memory of `x.flatten()`",
-        {
-            "copied": "it is a copy",
-            "shared": "it shares the memory, if it can",
-        },
+        {"copied": "it is a copy", "shared": "it shares the memory, if it can"},
     )
     nonzero: str = choice(
         "by dimension",

@@ -224,10 +224,7 @@ _OUT_OF_SCOPE = {
         "it holds text, which is not promoted",
         "Convert it to numbers: x.astype('float64').",
     ),
-    r"void\d*|V\d*|\[\(.*": (
-        "it is a structure of several dtypes",
-        "Take one field: x['name'].",
-    ),
+    r"void\d*|V\d*|\[\(.*": ("it is a structure of several dtypes", "Take one field: x['name']."),
 }
 _NAMES = {re.compile(names): facts for names, facts in _OUT_OF_SCOPE.items()}
 

@@ -46,14 +46,7 @@ from castwise.graph.onnx.arrays import (
 from castwise.graph.onnx.runtimes import LackingError, element_type, onnx_package
 from castwise.graph.onnx.writer import BOOL, INT64, Value, Writer, called, same
 from castwise.graph.program import Shape
-from castwise.graph.shapes import (
-    LAYERS,
-    PRODUCTS,
-    broadcast,
-    contracted,
-    places,
-    topk_shapes,
-)
+from castwise.graph.shapes import LAYERS, PRODUCTS, broadcast, contracted, places, topk_shapes
 from castwise.graph.sizes import element_count
 from castwise.vocab.dtypes import DType, dtype, find_dtype
 
