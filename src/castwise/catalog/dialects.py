@@ -73,8 +73,7 @@ def nearest_named(name: str) -> Nearest:
     """
     if name.endswith(".toml"):
         return Nearest(load_dialect(name))
-    written = name.partition("@")[0].partition(":")[0]
-    known = _framework_dialects(framework_named(written))
+    known = _framework_dialects(framework_named(name))
     base, options = _options(name, {d.mode for d in known})
     head, _, mode = base.partition(":")
     version = head.partition("@")[2]
@@ -110,12 +109,13 @@ def is_dialect_name(text: object) -> bool:
     """Whether a text names a dialect, of whatever version and mode, and not an op."""
     if not isinstance(text, str):
         return False
-    written = text.partition("@")[0].partition(":")[0]
-    return text.endswith(".toml") or bool(_framework_dialects(framework_named(written)))
+    return text.endswith(".toml") or bool(_framework_dialects(framework_named(text)))
 
 
-def framework_named(written: str) -> str:
-    """The framework that a name means: its own, or another it is known by, such as np."""
+def framework_named(name: str) -> str:
+    """The framework that a dialect's name begins with: its own, or another it is known by, such as
+    np."""
+    written = name.partition("@")[0].partition(":")[0]
     if _framework_dialects(written):
         return written
     return other_names().get(written.lower(), written)

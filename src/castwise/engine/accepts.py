@@ -63,7 +63,9 @@ def check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
                 "Give it a dimension.",
             )
     _check_end(plan, operands)
-    compared = {o.dtype for o in _compared(plan, operands)}
+    last_adapts = plan.scalars == "last adapts" and operands[-1].role is not Role.ARRAY
+    count = -1 if last_adapts else plan.accepts.compared
+    compared = {o.dtype for o in operands[:count] if o.dtype}
     first, others = operands[0].dtype, {o.dtype for o in operands[1:]}
     has_wider_others = first is not None and others == {plan.accepts.wider_others.get(first)}
     if plan.accepts.same_dtype and len(compared) > 1 and not has_wider_others:
@@ -122,13 +124,6 @@ def check_compute(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> 
 def is_refused_compute(plan: Plan, compute: DType) -> bool:
     """Whether the op refuses a dtype that its operands have reached."""
     return compute in plan.accepts.refuses_compute
-
-
-def _compared(plan: Plan, operands: tuple[Operand, ...]) -> list[Operand]:
-    """The operands that must have the same dtype."""
-    last_adapts = plan.scalars == "last adapts" and operands[-1].role is not Role.ARRAY
-    compared = operands[:-1] if last_adapts else operands[: plan.accepts.compared]
-    return [o for o in compared if o.dtype]
 
 
 # The last operand of a power: whether it is accepted, and where only the base decides.

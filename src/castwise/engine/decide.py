@@ -239,7 +239,9 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], note: Note) -> tup
         note(f"{node} is stored as {common}.")
     check_fit(plan, operands, common)
     check_conversion(plan, operands, common)
-    compute = _converted(plan, common, is_weak)
+    # A weak one may have its own conversion.
+    names = (*weak_nodes(common), common) if is_weak else (common,)
+    compute = next((plan.converts[name] for name in names if name in plan.converts), common)
     compute = plan.caps.get(compute, compute)
     if note and compute is not common:
         note(f"{plan.op.name} does not compute in {common}, which becomes {compute}.")
@@ -248,12 +250,6 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], note: Note) -> tup
         is_weak = False
     check_width(plan, operands, compute)
     return compute, is_weak and plan.scalars == "as nodes" and plan.dialect.has_weak_arrays
-
-
-def _converted(plan: Plan, common: DType, is_weak: bool) -> DType:
-    """What the join becomes before the op computes; a weak one may have its own conversion."""
-    names = (*weak_nodes(common), common) if is_weak else (common,)
-    return next((plan.converts[name] for name in names if name in plan.converts), common)
 
 
 def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, note: Note) -> DType:

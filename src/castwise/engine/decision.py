@@ -62,17 +62,11 @@ class Named:
     @property
     def key(self) -> tuple[object, ...]:
         """Everything in it that an answer can depend on; True and 1 are not the same number."""
-        return tuple(
-            [
-                (
-                    name,
-                    (found.key, found.value)
-                    if isinstance(found, Operand)
-                    else (type(found), found),
-                )
-                for name, found in self.given.items()
-            ]
-        )
+        given = self.given
+        keys = [
+            (v.key, v.value) if isinstance(v, Operand) else (type(v), v) for v in given.values()
+        ]
+        return tuple(zip(given, keys, strict=True))
 
 
 _NAMES = tuple([field.name for field in fields(Named)])
@@ -287,19 +281,16 @@ def cast_text(cast: Cast) -> str:
     if "loses-precision" in cast.hazards and cast.source and cast.source.kind == "int":
         return f"{cast} is exact up to {exact_int_text(cast.target)}"
     kind = cast.source.kind if cast.source else "number"
+    most = cast.target.max
     costs = {
         "loses-precision": "rounds to fewer digits",
-        "loses-range": f"overflows beyond {_number(cast.target.max)}",
+        "loses-range": f"overflows beyond {most if isinstance(most, int) else f'{most:g}'}",
         "changes-kind": f"turns {kind} into {cast.target.kind}",
         "drops-imaginary": "drops the imaginary part",
         "wraps": "wraps around",
     }
     parts = [costs[hazard] for hazard in cast.hazards if hazard in costs]
     return f"{cast} {' and '.join(parts)}" if parts else f"{cast} is exact"
-
-
-def _number(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:g}"
 
 
 # Why an op is refused, and what to cast: to a dtype that loses nothing, if there is one.

@@ -51,7 +51,9 @@ def joined(plan: Plan, operands: tuple[Operand, ...], note: Note) -> DType:
             return chosen
     common = _OF_MASKS[joins.by](plan, reached(plan, operands, note))
     if common is None:
-        raise _no_join(plan, operands)
+        dtypes = {own_dtype(plan, o) for o in operands}
+        is_one = len(dtypes) == 1
+        raise not_computed(plan, dtypes.pop()) if is_one else no_common_dtype(plan, dtypes)
     if note:
         _note_join(plan, operands, common, note)
     return common
@@ -225,13 +227,6 @@ _OF_OPERANDS: dict[str, Callable[[Plan, tuple[Operand, ...]], DType | None]] = {
     "one dtype": _one_dtype,
     "by category": category_dtype,
 }
-
-
-def _no_join(plan: Plan, operands: tuple[Operand, ...]) -> Refusal:
-    dtypes = {own_dtype(plan, o) for o in operands}
-    if len(dtypes) == 1:
-        return not_computed(plan, dtypes.pop())
-    return no_common_dtype(plan, dtypes)
 
 
 def _note_join(

@@ -9,7 +9,14 @@ from dataclasses import replace
 from castwise.engine.decision import Note, Refusal, conversion_out_of_range
 from castwise.engine.plan import Plan
 from castwise.vocab.dtypes import DType, dtype
-from castwise.vocab.operands import Operand, Role, array_operand, scalar_operand, scalar_text
+from castwise.vocab.operands import (
+    Operand,
+    Role,
+    Scalar,
+    array_operand,
+    scalar_operand,
+    scalar_text,
+)
 
 _UINT64 = dtype("uint64")
 
@@ -36,9 +43,13 @@ def own_dtype(plan: Plan, operand: Operand) -> DType:
         return wide
     if plan.range.limit == "none":
         return _UINT64 if value > 0 else own
-    raise Refusal(
-        f"no integer dtype holds {scalar_text(value)}", "Write it as a float.", by_value=True
-    )
+    raise no_integer_dtype(value)
+
+
+def no_integer_dtype(value: Scalar | None) -> Refusal:
+    """The refusal of an int that no dtype holds."""
+    why = f"no integer dtype holds {scalar_text(value)}"
+    return Refusal(why, "Write it as a float.", by_value=True)
 
 
 def number_dtypes(plan: Plan, arrays: Iterable[DType | None]) -> Mapping[str, DType] | None:

@@ -123,10 +123,6 @@ def _joined_pairs(text: str, _: Dialect) -> dict[frozenset[DType], DType]:
     return joined
 
 
-def _kinds_by_dtype(text: str, _: Dialect) -> dict[DType, str]:
-    return {own: kind for names, kind in _entries(text) for own in dtypes_named(names)}
-
-
 def _entries(text: str) -> list[tuple[str, str]]:
     """The two sides of each entry of a text such as "trunc -> remainder; floor -> floor_divide"."""
     entries = [entry.partition("->") for entry in filter(None, text.split(";"))]
@@ -144,17 +140,16 @@ _READERS: dict[str, Callable[[Any, Dialect], Any]] = {
     "Casts": lambda text, dialect: dialect.mapping(text),
     "Pairs": _pairs,
     "JoinedPairs": _joined_pairs,
-    "KindsByDtype": _kinds_by_dtype,
+    "KindsByDtype": lambda text, _: {
+        own: kind for names, kind in _entries(text) for own in dtypes_named(names)
+    },
     "OpsByWord": lambda text, _: dict(_entries(text)),
     "DtypesByKind": _dtypes_by_kind,
     "DtypesByArray": lambda counts, dialect: {
         dtype(array): _dtypes_by_kind(names, dialect) for array, names in counts.items()
     },
-    "Words": lambda text, _: frozenset(text.split()),
-    "Kinds": lambda text, _: frozenset(text.split()),
-    "Text": lambda text, _: text,
-    "Word": lambda text, _: text,
-    "Edges": lambda text, _: text,
+    **dict.fromkeys(("Words", "Kinds"), lambda text, _: frozenset(text.split())),
+    **dict.fromkeys(("Text", "Word", "Edges"), lambda text, _: text),
     "Flag": lambda value, _: bool(value),
     "Count": lambda value, _: value or 0,
 }

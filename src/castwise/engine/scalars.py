@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from castwise.catalog.dialects import dialect_named
 from castwise.engine.decision import Note, Refusal, is_beyond, no_common_dtype, way_out
-from castwise.engine.operands import is_weakly_typed, number_dtypes, own_dtype
+from castwise.engine.operands import is_weakly_typed, no_integer_dtype, number_dtypes, own_dtype
 from castwise.engine.plan import Plan, dialect_reach
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_named, strong_twin, weak_nodes
-from castwise.vocab.operands import Operand, Role, Scalar, array_operand, scalar_text
+from castwise.vocab.operands import Operand, Role, Scalar, array_operand
 
 # The join: the common dtype of some dtypes.
 
@@ -340,11 +340,7 @@ def _zero_d_adapts_to_complex(plan: Plan, operands: tuple[Operand, ...], note: N
 def _joins(plan: Plan, operand: Operand, other: DType) -> bool:
     """Whether an operand is a 0-d array and has any dtype in common with another."""
     masks = plan.reach.masks
-    return (
-        operand.is_zero_d
-        and operand.dtype is not None
-        and bool(masks[operand.dtype] & masks[other])
-    )
+    return bool(operand.is_zero_d and operand.dtype and masks[operand.dtype] & masks[other])
 
 
 def _is_of_kind(plan: Plan, zero_d: DType, arrays: list[DType]) -> bool:
@@ -525,11 +521,7 @@ def _check_cast(plan: Plan, guest: Operand, target: DType) -> None:
     value = guest.value
     is_too_wide = isinstance(value, int) and not -(2**63) <= value < 2**63
     if target.kind != "float" and is_too_wide:
-        raise Refusal(
-            f"no integer dtype holds {scalar_text(guest.value)}",
-            "Write it as a float.",
-            by_value=True,
-        )
+        raise no_integer_dtype(value)
 
 
 # Python numbers that count by their value: where the arrays' dtype cannot hold one, a dtype that
@@ -578,11 +570,7 @@ def _smallest(plan: Plan, number: Operand, common: DType) -> DType:
         and not is_beyond(number.value, d)
     ]
     if not fitting and number.kind == "int":
-        raise Refusal(
-            f"no integer dtype holds {scalar_text(number.value)}",
-            "Write it as a float.",
-            by_value=True,
-        )
+        raise no_integer_dtype(number.value)
     met = {d: _common(plan, common, d) for d in fitting}
     joining = [(d.bits, m.rank, m.bits, place, d) for place, (d, m) in enumerate(met.items()) if m]
     return min(joining)[-1] if joining else next(iter(fitting), own)

@@ -136,9 +136,8 @@ class Graph(Program):
         Raises UsageError that lists each op and dtype that ONNX, or the runtime, cannot express,
         with its source line.
         """
-        from castwise.graph.onnx.export import (
-            program_to_onnx,  # imported late: many modules that few programs need
-        )
+        # Imported late: many modules that few programs need.
+        from castwise.graph.onnx.export import program_to_onnx
 
         return program_to_onnx(self, path, opset=opset, runtime=runtime)
 
@@ -444,14 +443,11 @@ class _Names:
         self._known: dict[int, str] = {}
         self._search = _reachable(fn)  # continues where the last search ended
 
-    def _found(self, tensor: TensorData) -> str:
+    def __call__(self, tensor: TensorData) -> str:
         while id(tensor) not in self._known:
             name, thing = next(self._search, ("", tensor))
             self._known.setdefault(id(thing), re.sub(r"\W", "_", name))
-        return self._known[id(tensor)]
-
-    def __call__(self, tensor: TensorData) -> str:
-        found = self._found(tensor)
+        found = self._known[id(tensor)]
         first = [found] if found else []
         others = (f"{found}_{n}" if found else f"state{n}" for n in itertools.count())
         name = next(n for n in itertools.chain(first, others) if n not in self._used)
@@ -475,9 +471,8 @@ def _seen_by(fn: Any) -> Iterator[tuple[str, Any]]:
     """The object of a method, and the objects in a function's closure and its globals."""
     yield "self", getattr(fn, "__self__", fn)
     for is_unwrapped in (True, False):
-        with contextlib.suppress(
-            TypeError, ValueError
-        ):  # not a function, or one with unset closure cells
+        # It may be no function, or one with unset closure cells.
+        with contextlib.suppress(TypeError, ValueError):
             inner = inspect.unwrap(fn) if is_unwrapped else fn
             seen = inspect.getclosurevars(getattr(inner, "__func__", inner))
             yield from seen.nonlocals.items()

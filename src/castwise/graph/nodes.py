@@ -182,19 +182,15 @@ def in_stages(
     A node is one stage after the taken nodes that it needs if it is not taken itself, so that no
     part of a region waits for something outside that needs another part of it.
     """
-    nodes = program.nodes
+    nodes, ends = program.nodes, set(program.results)
+    taken = {node for node in nodes if is_taken(node)}
     stages: dict[Node, int] = {}
-    taken: set[Node] = set()
     for node in nodes:
-        if is_taken(node):
-            taken.add(node)
         waits = node not in taken
         stages[node] = max([stages[n] + (waits and n in taken) for n in node.inputs] or [0])
     groups = _connected([node for node in nodes if node in taken], stages, of_one_shape)
     groups = [group for group in groups if len(group) >= fewest]
-    regions = [
-        region for group in groups for region in _regions(group, nodes, set(program.results))
-    ]
+    regions = [region for group in groups for region in _regions(group, nodes, ends)]
     inside = {node for group in groups for node in group}
     found: list[Node | Region] = []
     for stage in range(max(stages.values(), default=0) + 1):

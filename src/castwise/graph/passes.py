@@ -353,13 +353,8 @@ def _carried(node: Node, there: dict[Node, Operand]) -> Operand:
 def _written_operands(node: Node, there: dict[Node, Operand]) -> tuple[Operand, ...]:
     """The operands as the program wrote them: before implicit casts, numbers as numbers."""
     assert node.decision is not None
-    arrays = iter(node.operands)
-    return tuple(
-        [
-            there[next(arrays)] if operand.dtype and not operand.is_numpy else operand
-            for operand in node.decision.question.operands
-        ]
-    )
+    arrays, given = iter(node.operands), node.decision.question.operands
+    return tuple([there[next(arrays)] if o.dtype and not o.is_numpy else o for o in given])
 
 
 def _asked(node: Node, question: Question) -> tuple[OpChange | None, Operand]:
@@ -428,9 +423,7 @@ def preserve(program: P, dialect: str | Dialect) -> P:
 def _calls(program: Program) -> tuple[Call, ...]:
     """The questions a program asks its dialect, one for every op of the program."""
     asked = {
-        node.call: Call(
-            node.decision, tuple([operand.shape for operand in node.operands]), node.shape
-        )
+        node.call: Call(node.decision, tuple([o.shape for o in node.operands]), node.shape)
         for node in program.nodes
         if node.decision
     }
@@ -462,9 +455,12 @@ def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
     operands = tuple([array_operand(given.dtype, given.shape) for given in node.positional])
     question = Question(op(LIKE.get(node.op, node.op)), operands, dialect)
     there = _decided(question)
-    if not _computes_alike(node, there):
+    here = node.compute
+    assert here is not None  # every op has one
+    is_wider = here.kind == there.compute.kind == "int" and there.compute.holds(here)
+    if here is not there.compute and not (is_wider and node.op in _WRAPPING):
         raise PromotionError(
-            f"{question} computes in {there.compute} in {dialect.name}, but in {node.compute} "
+            f"{question} computes in {there.compute} in {dialect.name}, but in {here} "
             "here: no cast makes them equal. Write it with other ops."
         )
     result = _result_dtype(node, there)
@@ -479,15 +475,6 @@ def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
             f"{question} gives {result} in {dialect.name}, which cannot hold all of {node.dtype}."
         )
     return Node(CAST, (made,), node.dtype, node.shape, origin=node.origin)
-
-
-def _computes_alike(node: Node, there: Decision) -> bool:
-    """Whether an op computes the same values there, or integers that can be truncated
-    afterwards."""
-    here = node.compute
-    assert here is not None  # every op has one
-    is_wider = here.kind == there.compute.kind == "int" and there.compute.holds(here)
-    return here is there.compute or (is_wider and node.op in _WRAPPING)
 
 
 # Expands declared ops into the nodes of their kernels.

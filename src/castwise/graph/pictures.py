@@ -76,10 +76,7 @@ def _row(node: Node, names: dict[Node, str]) -> tuple[str, str, str, str]:
 # A cast's worst hazard decides its fill and line, from changed values down to memory only.
 _LOSSY = ("#fecaca", "#dc2626")
 _COLOURS = {
-    "changes-kind": _LOSSY,
-    "drops-imaginary": _LOSSY,
-    "wraps": _LOSSY,
-    "loses-range": _LOSSY,
+    **dict.fromkeys(("changes-kind", "drops-imaginary", "wraps", "loses-range"), _LOSSY),
     "loses-precision": ("#fed7aa", "#ea580c"),
     "not-on-device": ("#fef08a", "#ca8a04"),
     "widens": ("#fef9c3", "#ca8a04"),

@@ -563,13 +563,8 @@ def _read_operand(parts: Any) -> Operand:
     role, held, shape, value, weak = parts
     if not isinstance(weak, bool):
         raise UsageError(f"an operand's weak flag must be true or false, not {str(weak)[:40]!r}.")
-    return Operand(
-        held and _read_dtype(held),
-        Role(role),
-        _from_json(value),
-        None if shape is None else _read_shape(shape),
-        weak,
-    )
+    sizes = None if shape is None else _read_shape(shape)
+    return Operand(held and _read_dtype(held), Role(role), _from_json(value), sizes, weak)
 
 
 def _read_origin(parts: Any) -> SourceLine | None:

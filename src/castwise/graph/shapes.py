@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from castwise.arrays.functions import (
@@ -219,12 +220,8 @@ def topk_shapes(x: Shape, *, k: int | None = None, axis: int = -1) -> list[Shape
     return [(*x[:place], count, *x[place + 1 :])] * 2
 
 
-def _conv(op: str) -> Callable[..., Shape]:
-    return lambda x, weight, *bias, **options: (
-        *x[:1],
-        *weight[:1],
-        *convolution(op, x, weight, **options).sizes,
-    )
+def _conv(op: str, x: Shape, weight: Shape, *bias: Shape, **options: Any) -> Shape:
+    return (*x[:1], *weight[:1], *convolution(op, x, weight, **options).sizes)
 
 
 def _layer_norm(x: Shape, *others: Shape, normalized_shape: Any = None, eps: float = 1e-5) -> Shape:
@@ -249,8 +246,8 @@ LAYERS: dict[str, Callable[..., Shape]] = {
     "pad": _pad,
     "one_hot": _one_hot,
     "embedding": lambda indices, weight: (*indices, *weight[1:]),
-    "conv1d": _conv("conv1d"),
-    "conv2d": _conv("conv2d"),
+    "conv1d": partial(_conv, "conv1d"),
+    "conv2d": partial(_conv, "conv2d"),
     "layer_norm": _layer_norm,
     "scaled_dot_product_attention": _attention,
     "cross_entropy": _cross_entropy,
@@ -334,16 +331,12 @@ def _matrix(x: Shape, name: str) -> tuple[Shape, int | str, int | str]:
     return x[:-2], x[-2], x[-1]
 
 
-def _square(name: str, left_out: int = 0) -> Callable[..., Shape]:
+def _square(name: str, left_out: int, x: Shape, **options: Any) -> Shape:
     """The shape of square matrices without the last dimensions."""
-
-    def shaped(x: Shape, **options: Any) -> Shape:
-        _, rows, columns = _matrix(x, name)
-        if rows != columns:
-            raise UsageError(f"{name} takes square matrices, not {rows} by {columns}.")
-        return x[: len(x) - left_out]
-
-    return shaped
+    _, rows, columns = _matrix(x, name)
+    if rows != columns:
+        raise UsageError(f"{name} takes square matrices, not {rows} by {columns}.")
+    return x[: len(x) - left_out]
 
 
 def _qr(x: Shape, *, mode: str = "reduced") -> list[Shape]:
@@ -377,7 +370,7 @@ def _vector_norm(x: Shape, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 
 def _solve(x: Shape, y: Shape) -> Shape:
-    matrix = _square("linalg.solve")(x)
+    matrix = _square("linalg.solve", 0, x)
     if len(y) == 1:
         return (*matrix[:-2], y[0])
     return (*broadcast([matrix[:-2], y[:-2]]), *y[-2:])
@@ -399,19 +392,19 @@ _Results = tuple[tuple[str, ...], Callable[..., Any]]
 
 _LINALG: dict[str, _Results] = {
     "tensordot": (("same",), _tensordot),
-    "linalg.cholesky": (("same",), _square("linalg.cholesky")),
-    "linalg.det": (("same",), _square("linalg.det", 2)),
-    "linalg.eig": (("complex", "complex"), lambda x: [_square("linalg.eig", 1)(x), x]),
-    "linalg.eigh": (("part", "same"), lambda x: [_square("linalg.eigh", 1)(x), x]),
-    "linalg.eigvals": (("complex",), _square("linalg.eigvals", 1)),
-    "linalg.eigvalsh": (("part",), _square("linalg.eigvalsh", 1)),
-    "linalg.inv": (("same",), _square("linalg.inv")),
+    "linalg.cholesky": (("same",), partial(_square, "linalg.cholesky", 0)),
+    "linalg.det": (("same",), partial(_square, "linalg.det", 2)),
+    "linalg.eig": (("complex", "complex"), lambda x: [_square("linalg.eig", 1, x), x]),
+    "linalg.eigh": (("part", "same"), lambda x: [_square("linalg.eigh", 1, x), x]),
+    "linalg.eigvals": (("complex",), partial(_square, "linalg.eigvals", 1)),
+    "linalg.eigvalsh": (("part",), partial(_square, "linalg.eigvalsh", 1)),
+    "linalg.inv": (("same",), partial(_square, "linalg.inv", 0)),
     "linalg.matrix_norm": (("part",), _matrix_norm),
-    "linalg.matrix_power": (("same",), _square("linalg.matrix_power")),
+    "linalg.matrix_power": (("same",), partial(_square, "linalg.matrix_power", 0)),
     "linalg.matrix_rank": (("index",), lambda x, *, rtol=None: _matrix(x, "linalg.matrix_rank")[0]),
     "linalg.pinv": (("same",), _pinv),
     "linalg.qr": (("same", "same"), _qr),
-    "linalg.slogdet": (("same", "part"), lambda x: [_square("linalg.slogdet", 2)(x)] * 2),
+    "linalg.slogdet": (("same", "part"), lambda x: [_square("linalg.slogdet", 2, x)] * 2),
     "linalg.solve": (("same",), _solve),
     "linalg.svd": (("same", "part", "same"), _svd),
     "linalg.svdvals": (("part",), lambda x: _svd(x)[1]),
@@ -440,53 +433,35 @@ def _doubled(size: int | str) -> int | str:
     return element_count((2, before))
 
 
-def _along(length: Length) -> Callable[..., Shape]:
+def _along(length: Length, x: Shape, *, n: Any = None, axis: int = -1, norm: Any = None) -> Shape:
     """A transform along one dimension; `n` is the number of its real or whole values."""
-
-    several = _along_several(length)
-
-    def shaped(x: Shape, *, n: int | None = None, axis: int = -1, norm: Any = None) -> Shape:
-        return several(x, s=None if n is None else (n,), axes=(axis,))
-
-    return shaped
+    return _along_several(length, x, s=None if n is None else (n,), axes=(axis,))
 
 
-def _along_several(length: Length) -> Callable[..., Shape]:
+def _along_several(
+    length: Length, x: Shape, *, s: Any = None, axes: Any = None, norm: Any = None
+) -> Shape:
     """A transform along several dimensions, the last of which may be halved or doubled."""
-
-    def shaped(
-        x: Shape,
-        *,
-        s: Sequence[int] | None = None,
-        axes: Sequence[int] | None = None,
-        norm: Any = None,
-    ) -> Shape:
-        chosen = places(None if axes is None else tuple(axes), len(x))
-        if axes is None and s is not None:
-            chosen = chosen[len(x) - len(s) :]
-        sizes = list(x)
-        for count, place in enumerate(chosen):
-            rule = length if count == len(chosen) - 1 else _whole
-            if s is None:
-                sizes[place] = rule(x[place])
-            else:
-                sizes[place] = s[count] if rule is _doubled else rule(s[count])
-        return tuple(sizes)
-
-    return shaped
+    chosen = places(None if axes is None else tuple(axes), len(x))
+    if axes is None and s is not None:
+        chosen = chosen[len(x) - len(s) :]
+    sizes = list(x)
+    for count, place in enumerate(chosen):
+        rule = length if count == len(chosen) - 1 else _whole
+        if s is None:
+            sizes[place] = rule(x[place])
+        else:
+            sizes[place] = s[count] if rule is _doubled else rule(s[count])
+    return tuple(sizes)
 
 
 _FFT: dict[str, _Results] = {
-    "fft.fft": (("complex",), _along(_whole)),
-    "fft.ifft": (("complex",), _along(_whole)),
-    "fft.rfft": (("complex",), _along(_half)),
-    "fft.irfft": (("part",), _along(_doubled)),
-    "fft.hfft": (("part",), _along(_doubled)),
-    "fft.ihfft": (("complex",), _along(_half)),
-    "fft.fftn": (("complex",), _along_several(_whole)),
-    "fft.ifftn": (("complex",), _along_several(_whole)),
-    "fft.rfftn": (("complex",), _along_several(_half)),
-    "fft.irfftn": (("part",), _along_several(_doubled)),
+    **dict.fromkeys(("fft.fft", "fft.ifft"), (("complex",), partial(_along, _whole))),
+    **dict.fromkeys(("fft.rfft", "fft.ihfft"), (("complex",), partial(_along, _half))),
+    **dict.fromkeys(("fft.irfft", "fft.hfft"), (("part",), partial(_along, _doubled))),
+    **dict.fromkeys(("fft.fftn", "fft.ifftn"), (("complex",), partial(_along_several, _whole))),
+    "fft.rfftn": (("complex",), partial(_along_several, _half)),
+    "fft.irfftn": (("part",), partial(_along_several, _doubled)),
 }
 
 # The dtypes and shapes of all results.

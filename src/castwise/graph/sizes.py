@@ -75,9 +75,8 @@ def divided(terms: Mapping[Product, int], divisor: int) -> Terms:
     text = terms_text(rest)
     if isinstance(text, int):  # a remainder below the divisor
         return whole
-    if list(rest) == [(text,)] and is_quotient(
-        text
-    ):  # a quotient of a quotient: divide once by both divisors
+    if list(rest) == [(text,)] and is_quotient(text):
+        # A quotient of a quotient: divide once by both divisors.
         size, before = split_quotient(text)
         return plus([whole, divided(size_terms(size), before * divisor)])
     whole[(f"{text}//{divisor}" if text.isidentifier() else f"({text})//{divisor}",)] += 1
@@ -106,16 +105,13 @@ def known_size(size: int | str, sizes: Mapping[str, int]) -> int:
     total = 0
     for names, count in size_terms(size).items():
         for factor in names:
-            count *= _known_factor(factor, sizes)
+            if is_quotient(factor):
+                dividend, divisor = split_quotient(factor)
+                count *= known_size(dividend, sizes) // divisor
+            else:
+                count *= sizes[factor]
         total += count
     return total
-
-
-def _known_factor(factor: str, sizes: Mapping[str, int]) -> int:
-    if not is_quotient(factor):
-        return sizes[factor]
-    size, divisor = split_quotient(factor)
-    return known_size(size, sizes) // divisor
 
 
 def is_natural(terms: Mapping[Product, int]) -> bool:
@@ -182,10 +178,8 @@ class _Reader:
     def _product(self) -> Terms:
         found = self._factor()
         while sign := self._next("*", "//"):
-            found = (
-                times(found, self._factor()) if sign == "*"
-                else divided(found, self._divisor())
-            )  # fmt: skip
+            is_times = sign == "*"
+            found = times(found, self._factor()) if is_times else divided(found, self._divisor())
         return found
 
     def _divisor(self) -> int:

@@ -151,13 +151,12 @@ def _check_values(values: Values) -> None:
     """Raises UsageError for a word that a field does not choose from, and for unknown ops."""
     for name, words in CHOICES.items():
         _check_name(attrgetter(name)(values), words, f"a choice for {name}")
-    _check_key(values.arithmetic.wide_scalars)
-    _check_key(values.dividing.reciprocal_first)
-    _check_key(values.dividing.reciprocal_second)
-    _check_key(values.arithmetic.stepwise)
-    _check_key(values.memory.shares_memory)
-    _check_key(values.needs.elements)
-    _check_key(values.memory.retyped_first)
+    dividing, arithmetic, memory = values.dividing, values.arithmetic, values.memory
+    for names in (
+        arithmetic.wide_scalars, dividing.reciprocal_first, dividing.reciprocal_second,
+        arithmetic.stepwise, memory.shares_memory, values.needs.elements, memory.retyped_first,
+    ):  # fmt: skip
+        _check_key(names)
     if values.reducing.correction not in (0, 1):
         raise UsageError(f"correction is 0 or 1, not {values.reducing.correction!r}.")
 

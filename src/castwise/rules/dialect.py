@@ -513,15 +513,9 @@ def _guarded(name: str, guard: str, dialect: Dialect, value: Any) -> Changes:
 
 # A value of each, for messages.
 EXAMPLES = {
-    "cap_float": 32,
-    "default_float": "float64",
-    "default_int": "int32",
-    "scalars": "weak",
-    "zero_d": "as arrays",
-    "promote_64": False,
-    "strict": True,
-    "safe": True,
-}
+    "cap_float": 32, "default_float": "float64", "default_int": "int32", "scalars": "weak",
+    "zero_d": "as arrays", "promote_64": False, "strict": True, "safe": True,
+}  # fmt: skip
 # These refuse, and change no answer.
 _GUARDING = {
     "promote_64": "no promotion to 64 bits",

@@ -163,11 +163,8 @@ LISTS = {
 }
 # Which operands of an op may be Python scalars.
 PLACES = {
-    "any": "everywhere",
-    "first": "in front only",
-    "last": "at the end only",
-    "none": "nowhere",
-}
+    "any": "everywhere", "first": "in front only", "last": "at the end only", "none": "nowhere",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,12 +477,9 @@ DTYPE_ARGUMENTS = {
 }
 # The words of casting=, each with the rule of OUTPUTS it means.
 CASTINGS = {
-    "no": "same dtype",
-    "equiv": "same dtype",
-    "safe": "safe",
-    "same_kind": "same kind",
+    "no": "same dtype", "equiv": "same dtype", "safe": "safe", "same_kind": "same kind",
     "unsafe": "any",
-}
+}  # fmt: skip
 # What where= may be.
 MASKS = {
     "bool": "a mask is an array of bool, or True or False",

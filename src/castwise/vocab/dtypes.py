@@ -184,11 +184,9 @@ _SPECIALS = {
     "none": frozenset[str](),
 }
 _PART_OF = {
-    "complex32": "float16",
-    "bcomplex32": "bfloat16",
-    "complex64": "float32",
+    "complex32": "float16", "bcomplex32": "bfloat16", "complex64": "float32",
     "complex128": "float64",
-}
+}  # fmt: skip
 _INT_BITS = (1, 2, 4, 8, 16, 32, 64, 128)
 
 

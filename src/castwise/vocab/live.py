@@ -132,9 +132,14 @@ def _reader(kind: type) -> Reader | None:
     return _readers[kind]
 
 
+def _short_name(kind: type) -> str:
+    """The root module and the name of a type: "jax.Tracer"."""
+    return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+
+
 def _find_reader(kind: type) -> Reader | None:
     for base in kind.__mro__:
-        reader = _READERS.get((base.__module__.partition(".")[0], base.__name__))
+        reader = _READERS.get(_short_name(base))
         if reader:
             return reader
         if base.__module__ == "numpy" and base.__name__ == "generic":
@@ -195,55 +200,34 @@ def _dims(shape: Any) -> tuple[int | str, ...]:
     return tuple(sizes)
 
 
-# (root module, type name) -> how to read it. Subclasses are found through their bases.
-_READERS: dict[tuple[str, str], Reader] = {
-    ("numpy", "ndarray"): _read_numpy,
-    ("torch", "Tensor"): _read_array,
-    ("jax", "Array"): _read_weak_array,
-    ("jaxlib", "ArrayImpl"): _read_weak_array,
-    ("jaxlib", "Array"): _read_weak_array,
-    ("jax", "Tracer"): _read_weak_array,
-    ("jax", "ShapeDtypeStruct"): _read_weak_array,
-    ("jax", "ShapedArray"): _read_weak_array,
-    ("tensorflow", "WeakTensor"): _read_weak_tensor,
-    ("tensorflow", "EagerWeakTensor"): _read_weak_tensor,
-    ("tensorflow", "GraphWeakTensor"): _read_weak_tensor,
-    ("tensorflow", "Tensor"): _read_array,
-    ("tensorflow", "EagerTensor"): _read_array,
-    ("tensorflow", "Variable"): _read_array,
-    ("tensorflow", "BaseResourceVariable"): _read_array,
-    ("paddle", "Tensor"): _read_array,
-    ("paddle", "Value"): _read_array,
-    ("dask", "Array"): _read_array,
-    ("cupy", "ndarray"): _read_array,
-    ("array_api_strict", "Array"): _read_array,
-    ("mlx", "array"): _read_array,
-    ("tinygrad", "Tensor"): _read_tensor_of_weak_dtype,
-    ("oneflow", "Tensor"): _read_array,
-    ("mindspore", "Tensor"): _read_array,
-    ("megengine", "Tensor"): _read_array,
-    ("keras", "KerasTensor"): _read_array,
-    ("castwise", "Tensor"): _read_array,
+# The types that each function reads. Subclasses are found through their bases.
+_READ_BY: dict[Reader, str] = {
+    _read_numpy: "numpy.ndarray",
+    _read_array: "torch.Tensor tensorflow.Tensor tensorflow.EagerTensor tensorflow.Variable"
+    " tensorflow.BaseResourceVariable paddle.Tensor paddle.Value dask.Array cupy.ndarray"
+    " array_api_strict.Array mlx.array oneflow.Tensor mindspore.Tensor megengine.Tensor"
+    " keras.KerasTensor castwise.Tensor",
+    _read_weak_array: "jax.Array jax.Tracer jax.ShapeDtypeStruct jax.ShapedArray jaxlib.Array"
+    " jaxlib.ArrayImpl",
+    _read_weak_tensor: "tensorflow.WeakTensor tensorflow.EagerWeakTensor"
+    " tensorflow.GraphWeakTensor",
+    _read_tensor_of_weak_dtype: "tinygrad.Tensor",
 }
+_READERS = {name: reader for reader, names in _READ_BY.items() for name in names.split()}
 
 
 # Arrays that castwise does not compute with.
 
-_SPARSE = ("sparse", "convert it, x.todense()")
-_NESTED = ("nested", "convert it, torch.nested.to_padded_tensor(x, 0)")
-_QUANTISED = ("quantised", "convert it, x.dequantize()")
 _MASKED = ("masked", "fill it, x.filled(0), or take what is not masked, x.compressed()")
-# (root module, type name) -> what an array is that is not dense, and what to do
-_NOT_DENSE: dict[tuple[str, str], tuple[str, str]] = {
-    ("numpy", "MaskedArray"): _MASKED,
-    ("torch", "MaskedTensor"): ("masked", "fill it, x.to_tensor(0)"),
-    ("jax", "JAXSparse"): _SPARSE,
-    ("scipy", "sparray"): ("sparse", "convert it, x.toarray()"),
-    ("scipy", "spmatrix"): ("sparse", "convert it, x.toarray()"),
-    ("scipy", "_spbase"): ("sparse", "convert it, x.toarray()"),
-    ("sparse", "SparseArray"): _SPARSE,
-    ("tensorflow", "SparseTensor"): ("sparse", "convert it, tf.sparse.to_dense(x)"),
-    ("tensorflow", "RaggedTensor"): ("ragged", "convert it, x.to_tensor()"),
+_OF_SCIPY = ("scipy.sparray", "scipy.spmatrix", "scipy._spbase")
+# The type -> what an array is that is not dense, and what to do
+_NOT_DENSE: dict[str, tuple[str, str]] = {
+    "numpy.MaskedArray": _MASKED,
+    "torch.MaskedTensor": ("masked", "fill it, x.to_tensor(0)"),
+    **dict.fromkeys(("jax.JAXSparse", "sparse.SparseArray"), ("sparse", "convert it, x.todense()")),
+    **dict.fromkeys(_OF_SCIPY, ("sparse", "convert it, x.toarray()")),
+    "tensorflow.SparseTensor": ("sparse", "convert it, tf.sparse.to_dense(x)"),
+    "tensorflow.RaggedTensor": ("ragged", "convert it, x.to_tensor()"),
 }
 _reasons: WeakKeyDictionary[type, tuple[str, str] | None] = WeakKeyDictionary()  # of types seen
 
@@ -253,10 +237,8 @@ def check_dense(thing: Any) -> None:
     quantised or nested one."""
     kind = type(thing)
     if kind not in _reasons:
-        _reasons[kind] = next(
-            (why for base in kind.__mro__
-             if (why := _NOT_DENSE.get((base.__module__.partition(".")[0], base.__name__)))), None,
-        )  # fmt: skip
+        found = filter(None, [_NOT_DENSE.get(_short_name(base)) for base in kind.__mro__])
+        _reasons[kind] = next(found, None)
     why = _reasons[kind]
     if why is None:
         layout = getattr(thing, "layout", None)
@@ -271,10 +253,11 @@ def check_dense(thing: Any) -> None:
 def _layout_reason(tensor: Any, layout: str) -> tuple[str, str] | None:
     """Why a torch tensor is not dense, which its type does not tell."""
     if getattr(tensor, "is_nested", False):
-        return _NESTED
+        return "nested", "convert it, torch.nested.to_padded_tensor(x, 0)"
     if layout.startswith("torch.") and layout != "torch.strided":
         return layout.removeprefix("torch."), "convert it, x.to_dense()"
-    return _QUANTISED if getattr(tensor, "is_quantized", False) else None
+    is_quantised = getattr(tensor, "is_quantized", False)
+    return ("quantised", "convert it, x.dequantize()") if is_quantised else None
 
 
 # Frameworks: which one a live object belongs to, and which version and mode of it is loaded. A

@@ -38,57 +38,30 @@ _DOUBLE_HALF = {"double": "float64", "half": "float16"}
 _OWN_NUMPY = {"pybfloat16": "bfloat16"}  # MegEngine's, a dtype of NumPy by type
 # The prefix a dtype is written with -> the names that prefix gives another meaning.
 SPELLINGS: dict[str, dict[str, str]] = {
-    "torch": _TORCH,
-    "np": _NUMPY,
-    "numpy": _NUMPY,
-    "ml_dtypes": {},
-    "jnp": {**_NUMPY, "int_": "int64", "float_": "float64"},
-    "jax.numpy": _NUMPY,
-    "tf": _DOUBLE_HALF,
-    "tf.dtypes": _DOUBLE_HALF,
-    "tensorflow": _DOUBLE_HALF,
-    "paddle": {},
-    "oneflow": _TORCH,
-    "flow": _TORCH,
-    "mx": {},
-    "mx.core": {},
-    "mlx.core": {},
-    "array_api_strict": {},
+    "torch": _TORCH, "np": _NUMPY, "numpy": _NUMPY, "ml_dtypes": {}, "jnp": _NUMPY,
+    "jax.numpy": _NUMPY, "tf": _DOUBLE_HALF, "tf.dtypes": _DOUBLE_HALF,
+    "tensorflow": _DOUBLE_HALF, "paddle": {}, "oneflow": _TORCH, "flow": _TORCH, "mx": {},
+    "mx.core": {}, "mlx.core": {}, "array_api_strict": {},
     "dtypes": {"half": "float16", "float": "float32", "double": "float64", "char": "int8",
                "uchar": "uint8", "short": "int16", "ushort": "uint16", "int": "int32",
                "uint": "uint32", "long": "int64", "ulong": "uint64", "fp8e4m3": "float8_e4m3fn",
                "fp8e5m2": "float8_e5m2", "fp8e4m3fnuz": "float8_e4m3fnuz",
                "fp8e5m2fnuz": "float8_e5m2fnuz"},
-    "mindspore": _TORCH,
-    "ms": _TORCH,
-    "cupy": _NUMPY,
-    "cp": _NUMPY,
-    "da": _NUMPY,
-    "xp": {},
+    "mindspore": _TORCH, "ms": _TORCH, "cupy": _NUMPY, "cp": _NUMPY, "da": _NUMPY, "xp": {},
     "keras": {},
 }  # fmt: skip
-
 SPELLINGS["tinygrad.dtypes"] = SPELLINGS["dtypes"]
 # Its live dtypes: a weak one counts as what it is stored as.
-SPELLINGS["tinygrad"] = {
-    **SPELLINGS["dtypes"],
-    "float8_e4m3": "float8_e4m3fn",
-    "weakint": "int32",
-    "weakfloat": "float32",
-}
+_WEAK = {"float8_e4m3": "float8_e4m3fn", "weakint": "int32", "weakfloat": "float32"}
+SPELLINGS["tinygrad"] = {**SPELLINGS["dtypes"], **_WEAK}
 # Who reads a word without a prefix as which dtype: NumPy where a dtype is given as text, torch in
 # the names of its methods and dtypes, tinygrad in those of its dtypes.
 _WORDS = {
     "torch": {**_TORCH, "byte": "uint8", "char": "int8", "complex": "complex64"},
-    "NumPy": {
-        **_NUMPY,
-        "int": "int64",
-        "uint": "uint64",
-        "float": "float64",
-        "complex": "complex128",
-    },
+    "NumPy": {**_NUMPY, "int": "int64", "uint": "uint64", "float": "float64",
+              "complex": "complex128"},
     "tinygrad": SPELLINGS["dtypes"],
-}
+}  # fmt: skip
 # Numbers in short forms are bits. NumPy and others count bytes: where castwise has both dtypes, a
 # short form would silently mean one of them.
 _IN_BYTES = "in bits, or {}, in bytes as NumPy counts"
@@ -103,26 +76,12 @@ TWO_READINGS = {
 }
 # Where the dtype objects of a framework are; NumPy's own are made from their names.
 _MODULES = {
-    "torch": "torch",
-    "pytorch": "torch",
-    "jax": "jax.numpy",
-    "jnp": "jax.numpy",
-    "tensorflow": "tensorflow",
-    "tf": "tensorflow",
-    "paddle": "paddle",
-    "oneflow": "oneflow",
-    "mindspore": "mindspore",
-    "mlx": "mlx.core",
-    "tinygrad": "tinygrad.dtypes",
-    "array_api_strict": "array_api_strict",
-    "array-api": "array_api_strict",
-    "numpy": "numpy",
-    "np": "numpy",
-    "cupy": "numpy",
-    "dask": "numpy",
-    "megengine": "numpy",
-}
-_BY_NAME = "numpy"
+    "torch": "torch", "pytorch": "torch", "jax": "jax.numpy", "jnp": "jax.numpy",
+    "tensorflow": "tensorflow", "tf": "tensorflow", "paddle": "paddle", "oneflow": "oneflow",
+    "mindspore": "mindspore", "mlx": "mlx.core", "tinygrad": "tinygrad.dtypes",
+    "array_api_strict": "array_api_strict", "array-api": "array_api_strict",
+    **dict.fromkeys(("numpy", "np", "cupy", "dask", "megengine"), "numpy"),
+}  # fmt: skip
 # The dtypes NumPy has itself; ml_dtypes adds others.
 _OF_NUMPY = frozenset(
     {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
@@ -183,7 +142,7 @@ def live_dtype(name: str, framework: str) -> Any:
         )
     place = _imported(module, framework)
     found = getattr(place, name, None) or getattr(place, f"{name}_", None)
-    if module == _BY_NAME:
+    if module == "numpy":
         importlib.import_module("ml_dtypes")  # which makes NumPy read the names of small dtypes
         try:
             return place.dtype(name)
