@@ -385,15 +385,10 @@ class _Planner:
         uses = use_counts(self._program)
         while True:
             taken = Counter([n for node in found for n in node.inputs])
-            kept = [
-                node
-                for node in found
-                if any(_is_cast(n) and taken[n] < uses[n] for n in node.inputs)
-            ]
-            if not kept:
+            needed = {n for n in taken if _is_cast(n) and taken[n] < uses[n]}
+            if not needed:
                 break
-            for node in kept:
-                del found[node]
+            found = {n: whole for n, whole in found.items() if needed.isdisjoint(n.inputs)}
         for node, whole in found.items():
             inputs = [n.inputs[0] if _is_cast(n) else n for n in node.inputs]
             self._folded[node] = (whole, tuple(inputs))
@@ -434,7 +429,8 @@ class _Planner:
         else:
             program = fused_region(region, backend, self._rules, self._numbers)
             self.programs.append(program)
-            self._step(_kernel_step(program), self._taken(region.inputs), region)
+            run_kernel = functools.partial(_kernel_results, program)
+            self._step(run_kernel, self._taken(region.inputs), region)
         for n, node in enumerate(region.outputs):
             self._step(itemgetter(n), [self._slots[region]], node)
 
@@ -500,7 +496,8 @@ class _Planner:
         for part in parts:
             if part.function is not None and ("number", id(part)) not in self._slots:
                 inputs = [self._number_slot(n) for n in part.inputs]
-                self._step(_arithmetic(part.function), inputs, ("number", id(part)))
+                computed = functools.partial(_arithmetic, part.function)
+                self._step(computed, inputs, ("number", id(part)))
         slot = self._number_slot(number)
         if number.function is None:
             return slot
@@ -557,17 +554,13 @@ def _needed_as_arrays(program: Program) -> set[Node]:
 # Number arguments: arithmetic with them, their classes, and their arrays.
 
 
-def _arithmetic(function: Function) -> Function:
+def _arithmetic(function: Function, *numbers: Scalar) -> Any:
     """A function of numbers. Where it raises, so does the function that was traced, perhaps only to
     go on: another trace is needed."""
-
-    def computed(*numbers: Scalar) -> Any:
-        try:
-            return function(*numbers)
-        except Exception as error:
-            raise OtherNumbersError from error
-
-    return computed
+    try:
+        return function(*numbers)
+    except Exception as error:
+        raise OtherNumbersError from error
 
 
 def _checker(number: TracedNumber) -> Function:
@@ -715,16 +708,12 @@ def _has_large(backend: Backend, arrays: Sequence[Any]) -> bool:
     return any(holder.size_of(array) >= least for array in arrays)
 
 
-def _kernel_step(program: FusedProgram) -> Callable[..., Sequence[Any]]:
-    """A function of arrays that gives all results of a kernel."""
-
-    def computed(*arrays: Any) -> Sequence[Any]:
-        found = program.run(arrays, may_compile=True)
-        if found is None:
-            raise _AlarmedError
-        return found
-
-    return computed
+def _kernel_results(program: FusedProgram, *arrays: Any) -> Sequence[Any]:
+    """All results of a kernel."""
+    found = program.run(arrays, may_compile=True)
+    if found is None:
+        raise _AlarmedError
+    return found
 
 
 def _unless_alarmed(fused: _Run, plain: _Run, programs: Sequence[FusedProgram]) -> _Run:

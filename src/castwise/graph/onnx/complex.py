@@ -6,8 +6,8 @@ intermediate results would round. complex128 would need a 128-bit integer, which
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from castwise.graph import shapes
@@ -21,6 +21,7 @@ from castwise.graph.onnx.functions import (
     copysign,
     flattened,
     hypot,
+    joined,
     product,
     reduced_losses,
     var,
@@ -92,16 +93,12 @@ def _chosen(condition: Value, x: Pair, y: Pair) -> Pair:
     return where(condition, x[0], y[0]), where(condition, x[1], y[1])
 
 
-def _in_float64(function: Callable[..., Pair]) -> Callable[..., Pair]:
+def _in_float64(function: Callable[..., Pair], *pairs: Pair) -> Pair:
     """A function computed in float64, and rounded at the end."""
-
-    def computed(*pairs: Pair) -> Pair:
-        held = pairs[0][0].dtype
-        wide = [tuple([part.writer.cast(part, _WIDE) for part in pair]) for pair in pairs]
-        real, imag = function(*wide)
-        return real.writer.cast(real, held), imag.writer.cast(imag, held)
-
-    return computed
+    held = pairs[0][0].dtype
+    wide = [tuple([part.writer.cast(part, _WIDE) for part in pair]) for pair in pairs]
+    real, imag = function(*wide)
+    return real.writer.cast(real, held), imag.writer.cast(imag, held)
 
 
 def _sqrt(x: Pair) -> Pair:
@@ -184,7 +181,7 @@ def _product_along(x: Pair, place: int) -> Pair:
         product = _multiplied(_part(x, place, 0, half), _part(x, place, half, 2 * half))
         if size % 2:
             real, imag = zip(product, _part(x, place, size - 1, size), strict=True)
-            product = _concatenated(*real, place), _concatenated(*imag, place)
+            product = joined(*real, axis=place), joined(*imag, axis=place)
         x, size = product, half + size % 2
     return x
 
@@ -197,26 +194,15 @@ def _part(x: Pair, place: int, start: int, stop: int) -> Pair:
     return real, imag
 
 
-def _concatenated(x: Value, y: Value, place: int) -> Value:
-    shape = shapes.joined([x.shape, y.shape], place)
-    return x.writer.one_op("Concat", x, y, shape=shape, axis=place)
-
-
-def _by_products(function: Callable[..., Value]) -> Callable[..., Pair]:
+def _by_products(function: Callable[..., Value], x: Pair, y: Pair, **options: Any) -> Pair:
     """A sum of products of two arrays, computed from their parts."""
-
-    def computed(x: Pair, y: Pair, **options: Any) -> Pair:
-        def products(n: int, m: int) -> Value:
-            return function(x[n], y[m], **options)
-
-        return products(0, 0) - products(1, 1), products(0, 1) + products(1, 0)
-
-    return computed
+    real = function(x[0], y[0], **options) - function(x[1], y[1], **options)
+    return real, function(x[0], y[1], **options) + function(x[1], y[0], **options)
 
 
 def _vecdot(x: Pair, y: Pair, **options: Any) -> Pair:
     """The product of vectors, with the first operand conjugated."""
-    return _by_products(functions.vecdot)((x[0], -x[1]), y, **options)
+    return _by_products(functions.vecdot, (x[0], -x[1]), y, **options)
 
 
 def _add(x: Pair, y: Pair) -> Pair:
@@ -245,11 +231,11 @@ def _scaled_quotient(x: Pair, y: Pair) -> Pair:
     return (first + second * ratio) * scale, imag * scale
 
 
-def _each_part(function: Callable[..., Any]) -> Callable[..., Pair]:
-    return lambda x, **options: (function(x[0], **options), function(x[1], **options))
+def _each_part(function: Callable[..., Value], x: Pair, **options: Any) -> Pair:
+    return function(x[0], **options), function(x[1], **options)
 
 
-_matmul = _by_products(functools.partial(product, "matmul"))
+_matmul = partial(_by_products, partial(product, "matmul"))
 
 
 def _equal(x: Pair, y: Pair) -> Value:
@@ -318,19 +304,15 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
     "mse_loss": _mse_loss, "l1_loss": _l1_loss, "var": _var,
     "std": lambda x, **options: xp.sqrt(_var(x, **options)),
     "norm": lambda x, **options: xp.sqrt(xp.sum(x[0] * x[0] + x[1] * x[1], **options)),
-    "maximum": functools.partial(_extreme, False, True),
-    "minimum": functools.partial(_extreme, True, True),
-    "fmax": functools.partial(_extreme, False, False),
-    "fmin": functools.partial(_extreme, True, False),
-    "sqrt": _in_float64(_sqrt),
-    "rsqrt": _in_float64(lambda x: _reciprocal(_sqrt(x))),
-    "tanh": _in_float64(_tanh),
-    "sigmoid": _in_float64(_sigmoid),
-    "pow": _in_float64(_power), "prod": _prod,
-    "tensordot": _by_products(functions.tensordot), "vecdot": _vecdot,
+    "maximum": partial(_extreme, False, True), "minimum": partial(_extreme, True, True),
+    "fmax": partial(_extreme, False, False), "fmin": partial(_extreme, True, False),
+    "sqrt": partial(_in_float64, _sqrt),
+    "rsqrt": partial(_in_float64, lambda x: _reciprocal(_sqrt(x))),
+    "tanh": partial(_in_float64, _tanh), "sigmoid": partial(_in_float64, _sigmoid),
+    "pow": partial(_in_float64, _power), "prod": _prod, "vecdot": _vecdot,
     **{
-        name: _by_products(getattr(functions, name))
-        for name in ("outer", "inner", "cross", "kron")
+        name: partial(_by_products, getattr(functions, name))
+        for name in ("tensordot", "outer", "inner", "cross", "kron")
     },
     "linalg.vector_norm": lambda x, **options: functions.vector_norm(hypot(*x), **options),
     "linalg.matrix_norm": lambda x, **options: functions.matrix_norm(hypot(*x), **options),
@@ -345,8 +327,8 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
     "any": lambda x, **options: xp.any(_is_nonzero(x), **options),
     "all": lambda x, **options: xp.all(_is_nonzero(x), **options),
     "count_nonzero": lambda x, **options: xp.count(_is_nonzero(x), **options),
-    "sum": _each_part(xp.sum), "mean": _each_part(xp.mean),
-    "cumsum": _each_part(lambda x, **options: accumulated("CumSum", x, **options)),
+    "sum": partial(_each_part, xp.sum), "mean": partial(_each_part, xp.mean),
+    "cumsum": partial(_each_part, partial(accumulated, "CumSum")),
 }  # fmt: skip
 
 

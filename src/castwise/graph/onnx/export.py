@@ -6,17 +6,16 @@ from them, and `program_to_onnx` writes a whole program.
 
 from __future__ import annotations
 
-import functools
 import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from castwise.arrays.functions import RECIPES
 from castwise.errors import UsageError
-from castwise.graph import shapes
 from castwise.graph.onnx import arrays as xp
 from castwise.graph.onnx import functions
 from castwise.graph.onnx.complex import cast_complex, write_complex
@@ -75,25 +74,6 @@ def _chosen_bool(condition: Value, x: Value, y: Value) -> Value:
     return (chooses & x) | (~chooses & y)
 
 
-def _joined(*values: Value, axis: int | None = 0) -> Value:
-    """Concatenated arrays."""
-    parts = values if axis is not None else [functions.flattened(v) for v in values]
-    place = 0 if axis is None else shapes.places(axis, values[0].ndim)[0]
-    shape = shapes.joined([part.shape for part in parts], place)
-    return parts[0].writer.one_op("Concat", *parts, shape=shape, axis=place)
-
-
-def _stacked(*values: Value, axis: int = 0) -> Value:
-    """Arrays stacked along a new dimension."""
-    place = shapes.places(axis, values[0].ndim + 1)[0]
-    longer = []
-    for value in values:
-        shape = (*value.shape[:place], 1, *value.shape[place:])
-        w = value.writer
-        longer.append(w.one_op("Unsqueeze", value, w.integers([place]), shape=shape))
-    return _joined(*longer, axis=place)
-
-
 def _softmax(op: str, x: Value, *, axis: Any = -1) -> Value:
     if isinstance(axis, int) and x.ndim:
         return called(op, x, axis=axis)
@@ -131,53 +111,42 @@ _SINGLE: dict[str, Written] = {
     **_ops("bitwise_and:BitwiseAnd bitwise_or:BitwiseOr bitwise_xor:BitwiseXor"),
     **_ops("bitwise_not:BitwiseNot"),
     "fmod": _one_op("Mod", fmod=1), "nextafter": functions.nextafter,
-    "matmul": functools.partial(functions.product, "matmul"),
-    "dot": functools.partial(functions.product, "dot"),
+    "matmul": partial(functions.product, "matmul"), "dot": partial(functions.product, "dot"),
     "positive": _itself, "conj": _itself, "real": _itself,
     "imag": lambda x: x.writer.filled(0, x.dtype, x.shape),
     "where": lambda condition, x, y: xp.where(condition.writer.cast(condition, BOOL), x, y),
-    "concat": _joined, "stack": _stacked,
+    "concat": functions.joined, "stack": functions.stacked,
     "logical_and": _as_bools(operator.and_), "logical_or": _as_bools(operator.or_),
     "logical_xor": _as_bools(_one_op("Xor")),
     "logical_not": _as_bools(xp.logical_not), "any": _as_bools(xp.any), "all": _as_bools(xp.all),
     "count_nonzero": _as_bools(xp.count),
     "einsum": functions.einsum, "pad": functions.pad, "one_hot": functions.one_hot,
-    "embedding": functions.embedding, "topk": functools.partial(functions.topk, 0),
-    "conv1d": functions.convolved("conv1d"), "conv2d": functions.convolved("conv2d"),
-    "layer_norm": functions.layer_norm,
+    "embedding": functions.embedding, "topk": partial(functions.topk, 0),
+    "conv1d": partial(functions.convolved, "conv1d"), "layer_norm": functions.layer_norm,
+    "conv2d": partial(functions.convolved, "conv2d"),
 }  # fmt: skip
+_NAMED_ALIKE = (
+    "floor_divide remainder trunc atan2 hypot expm1 log1p ldexp logaddexp logaddexp2 copysign angle"
+    " var std tensordot vecdot outer inner cross kron norm median lower_median cross_entropy"
+    " scaled_dot_product_attention"
+)
 # Several ONNX ops, with no rounding allowed in between: small dtypes are widened first.
 _COMPOSED: dict[str, Written] = {
     **_ops("sigmoid:Sigmoid gelu:Gelu sign:Sign"),
     "ne": xp.not_equal, "isfinite": xp.isfinite, "max": xp.max, "min": xp.min, "clamp": _clamp,
-    "floor_divide": functions.floor_divide,
-    "remainder": functions.remainder, "trunc": functions.trunc,
-    "atan2": functions.atan2, "hypot": functions.hypot,
-    "expm1": functions.expm1, "log1p": functions.log1p,
-    "log2": functools.partial(functions.logarithm, 2.0),
-    "log10": functools.partial(functions.logarithm, 10.0),
-    "signbit": xp.is_negative, "clip_above": xp.minimum,
-    "exp2": lambda x: called("Pow", 2, x), "ldexp": functions.ldexp,
-    "logaddexp2": functions.logaddexp2, "isclose": functools.partial(_close, "isclose"),
-    "logaddexp": functions.logaddexp, "copysign": functions.copysign,
-    "angle": functions.angle, "square": lambda x: x * x,
-    "softmax": functools.partial(_softmax, "Softmax"),
-    "log_softmax": functools.partial(_softmax, "LogSoftmax"),
-    "sum": xp.sum, "mean": xp.mean, "var": functions.var, "std": functions.std,
-    "prod": functools.partial(xp.reduced, "ReduceProd"),
-    "cumsum": functools.partial(functions.accumulated, "CumSum"),
-    "cumprod": functools.partial(functions.accumulated, "CumProd"),
-    "argmax": functools.partial(functions.extreme_place, "ArgMax"),
-    "argmin": functools.partial(functions.extreme_place, "ArgMin"),
-    "tensordot": functions.tensordot, "vecdot": functions.vecdot,
-    "outer": functions.outer, "inner": functions.inner, "cross": functions.cross,
-    "kron": functions.kron,
+    **{name: getattr(functions, name) for name in _NAMED_ALIKE.split()},
+    "log2": partial(functions.logarithm, 2.0), "log10": partial(functions.logarithm, 10.0),
+    "signbit": xp.is_negative, "clip_above": xp.minimum, "exp2": lambda x: called("Pow", 2, x),
+    "isclose": partial(_close, "isclose"), "allclose": partial(_close, "allclose"),
+    "softmax": partial(_softmax, "Softmax"), "log_softmax": partial(_softmax, "LogSoftmax"),
+    "square": lambda x: x * x, "sum": xp.sum, "mean": xp.mean,
+    "prod": partial(xp.reduced, "ReduceProd"),
+    "cumsum": partial(functions.accumulated, "CumSum"),
+    "cumprod": partial(functions.accumulated, "CumProd"),
+    "argmax": partial(functions.extreme_place, "ArgMax"),
+    "argmin": partial(functions.extreme_place, "ArgMin"),
     "linalg.det": functions.det, "linalg.vector_norm": functions.vector_norm,
     "linalg.matrix_norm": functions.matrix_norm,
-    "norm": functions.norm, "median": functions.median,
-    "allclose": functools.partial(_close, "allclose"),
-    "lower_median": functions.lower_median, "cross_entropy": functions.cross_entropy,
-    "scaled_dot_product_attention": functions.scaled_dot_product_attention,
 }  # fmt: skip
 # These do not round in between, so a dtype that ONNX computes in is left unchanged.
 _EXACT = frozenset({"fmax", "fmin", "ne", "max", "min", "clamp", "trunc", "threshold", "copysign",
@@ -186,8 +155,8 @@ _EXACT = frozenset({"fmax", "fmin", "ne", "max", "min", "clamp", "trunc", "thres
 _INTEGERS: dict[str, Written] = {
     "floor_divide": functions.floor_divide_integers, "remainder": functions.remainder_integers,
     "fmod": functions.fmod, "pow": functions.power,
-    "bitwise_left_shift": functools.partial(functions.shift, "LEFT"),
-    "bitwise_right_shift": functools.partial(functions.shift, "RIGHT"),
+    "bitwise_left_shift": partial(functions.shift, "LEFT"),
+    "bitwise_right_shift": partial(functions.shift, "RIGHT"),
 }  # fmt: skip
 _INTEGERS_DIRECTLY: dict[str, Written] = {
     **dict.fromkeys(("floor", "ceil", "round", "trunc"), _itself),
@@ -196,10 +165,8 @@ _INTEGERS_DIRECTLY: dict[str, Written] = {
     "isnan": xp.not_equal, "isinf": xp.not_equal, "isfinite": xp.equal,
 }  # fmt: skip
 _UNSIGNED: dict[str, Written] = {
-    "neg": lambda x: called("Sub", 0, x),
-    "relu": _itself,
-    "abs": _itself,
-}
+    "neg": lambda x: called("Sub", 0, x), "relu": _itself, "abs": _itself,
+}  # fmt: skip
 _BOOLS: dict[str, Written] = {
     **_ops("add:Or sub:Xor mul:And maximum:Or minimum:And fmax:Or fmin:And ne:Xor"),
     **_ops("bitwise_and:And bitwise_or:Or bitwise_xor:Xor bitwise_not:Not"),
@@ -271,7 +238,7 @@ def _chosen_function(name: str, main: Value) -> tuple[Written, bool]:
     if name in _COMPOSED:
         return _COMPOSED[name], widens
     if name in RECIPES:  # castwise's compositions, written for any namespace of the standard
-        return functools.partial(RECIPES[name], _Standard()), widens
+        return partial(RECIPES[name], _Standard()), widens
     # ONNX has no ops at all for the standard's extensions, such as linalg.inv.
     raise LackingError(
         f"ONNX has no op for {name}" if "." in name else f"castwise cannot write {name}"

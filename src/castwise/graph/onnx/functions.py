@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from castwise.arrays.functions import (
@@ -335,21 +336,13 @@ def topk(part: int, x: Value, *, k: int | None = None, axis: int = -1) -> Value:
     return places if part else w.cast(values, x.dtype)
 
 
-def convolved(op: str) -> Callable[..., Value]:
+def convolved(op: str, x: Value, weight: Value, *bias: Value, **options: Any) -> Value:
     """A convolution in one or two dimensions."""
-
-    def written(x: Value, weight: Value, *bias: Value, **options: Any) -> Value:
-        how = convolution(op, x.shape, weight.shape, **options)
-        return x.writer.one_op(
-            "Conv", x, weight, *bias,
-            shape=(x.shape[0], weight.shape[0], *how.sizes),
-            strides=how.stride,
-            dilations=how.dilation,
-            group=how.groups,
-            pads=[size for side in zip(*how.padding, strict=True) for size in side],
-        )  # fmt: skip
-
-    return written
+    how = convolution(op, x.shape, weight.shape, **options)
+    shape = (x.shape[0], weight.shape[0], *how.sizes)
+    pads = [size for side in zip(*how.padding, strict=True) for size in side]
+    return x.writer.one_op("Conv", x, weight, *bias, shape=shape, strides=how.stride,
+                           dilations=how.dilation, group=how.groups, pads=pads)  # fmt: skip
 
 
 def layer_norm(
@@ -400,7 +393,26 @@ def reduced_losses(losses: Value, reduction: str) -> Value:
     return xp.mean(losses) if reduction == "mean" else xp.sum(losses)
 
 
-# Reductions and products.
+# Joined arrays, reductions and products.
+
+
+def joined(*values: Value, axis: int | None = 0) -> Value:
+    """Concatenated arrays."""
+    parts = values if axis is not None else [flattened(v) for v in values]
+    place = 0 if axis is None else places(axis, values[0].ndim)[0]
+    shape = shapes.joined([part.shape for part in parts], place)
+    return parts[0].writer.one_op("Concat", *parts, shape=shape, axis=place)
+
+
+def stacked(*values: Value, axis: int = 0) -> Value:
+    """Arrays stacked along a new dimension."""
+    place = places(axis, values[0].ndim + 1)[0]
+    longer = []
+    for value in values:
+        shape = (*value.shape[:place], 1, *value.shape[place:])
+        w = value.writer
+        longer.append(w.one_op("Unsqueeze", value, w.integers([place]), shape=shape))
+    return joined(*longer, axis=place)
 
 
 def var(x: Value, *, axis: Any = None, keepdims: bool = False, correction: float = 0) -> Value:
@@ -432,9 +444,7 @@ def accumulated(op: str, x: Value, *, axis: Any = None, include_initial: bool = 
     w = x.writer
     if include_initial:
         one = (*x.shape[:place], 1, *x.shape[place + 1 :])
-        spread = w.filled(op == "CumProd", x.dtype, one)
-        shape = shapes.accumulated(x.shape, place, True)
-        x = w.one_op("Concat", spread, x, shape=shape, axis=place)
+        x = joined(w.filled(op == "CumProd", x.dtype, one), x, axis=place)
     return w.one_op(op, x, w.constant(place, INT64), shape=x.shape)
 
 
@@ -616,14 +626,10 @@ _LN2 = math.log(2.0)
 _LARGE = 2.0**30  # adding 1 does not change its square
 
 
-def _odd(function: Callable[[Value], Value]) -> Callable[[Value], Value]:
+def _odd(function: Callable[[Value], Value], x: Value) -> Value:
     """A function of absolute values, for numbers of both signs, and zeros of both."""
-
-    def whole(x: Value) -> Value:
-        found = function(xp.abs(x))
-        return where(equal(x, 0), x, where(less(x, 0), -found, found))
-
-    return whole
+    found = function(xp.abs(x))
+    return where(equal(x, 0), x, where(less(x, 0), -found, found))
 
 
 def _tan(x: Value) -> Value:
@@ -701,47 +707,42 @@ def _sign(x: Value) -> Value:
     return where(less(x, 0), -1, where(greater(x, 0), x.writer.constant(1, x.dtype), 0))
 
 
-def _extreme(op: str) -> Callable[..., Value]:
+def _extreme(op: str, x: Value, axes: Value, *, shape: Shape, keepdims: int) -> Value:
     """The largest or smallest of integers: that of the upper halves, then that of the lower halves
     beside it, both as int32."""
-    half, word = 2**32, dtype("int32")
-
-    def written(x: Value, axes: Value, *, shape: Shape, keepdims: int) -> Value:
-        w = x.writer
-        whole = w.cast(x, INT64)
-        lower = called("Mod", whole, half)
-        high, low = w.cast((whole - lower) / half, word), w.cast(lower - half // 2, word)
-        beside = w.one_op(op, high, axes, shape=x.shape, keepdims=1)  # the shape it broadcasts to
-        low = where(equal(high, beside), low, int(word.min if op == "ReduceMax" else word.max))
-        upper, last = (
-            w.cast(w.one_op(op, part, axes, shape=shape, keepdims=keepdims), INT64)
-            for part in (high, low)
-        )
-        return w.cast(upper * half + last + half // 2, x.dtype)
-
-    return written
+    half, word, w = 2**32, dtype("int32"), x.writer
+    whole = w.cast(x, INT64)
+    lower = called("Mod", whole, half)
+    high, low = w.cast((whole - lower) / half, word), w.cast(lower - half // 2, word)
+    beside = w.one_op(op, high, axes, shape=x.shape, keepdims=1)  # the shape it broadcasts to
+    low = where(equal(high, beside), low, int(word.min if op == "ReduceMax" else word.max))
+    upper, last = (
+        w.cast(w.one_op(op, part, axes, shape=shape, keepdims=keepdims), INT64)
+        for part in (high, low)
+    )
+    return w.cast(upper * half + last + half // 2, x.dtype)
 
 
 # ONNX op -> how it is written without its kernel
 WRITTEN_OUT: dict[str, Callable[..., Value]] = {
     "Tan": _tan,
-    "Sinh": _odd(_sinh),
+    "Sinh": partial(_odd, _sinh),
     "Cosh": _cosh,
-    "Asinh": _odd(_asinh),
+    "Asinh": partial(_odd, _asinh),
     "Acosh": _acosh,
-    "Atanh": _odd(lambda size: log1p(2 * size / (1 - size)) / 2),
-    "Atan": _odd(_atan),
+    "Atanh": partial(_odd, lambda size: log1p(2 * size / (1 - size)) / 2),
+    "Atan": partial(_odd, _atan),
     "Asin": lambda x: called("Atan", x / sqrt((1 - x) * (1 + x))),
     "Acos": lambda x: 2 * called("Atan", sqrt((1 - x) / (1 + x))),
-    "Erf": _odd(_erf),
+    "Erf": partial(_odd, _erf),
     "Gelu": lambda x: x / 2 * (1 + called("Erf", x / math.sqrt(2))),
     "Sigmoid": _sigmoid,
     "Relu": lambda x: xp.maximum(x, 0),
     "Max": lambda x, y: where(greater(x, y), x, y),
     "Min": lambda x, y: where(less(x, y), x, y),
     "Sign": _sign,
-    "ReduceMax": _extreme("ReduceMax"),
-    "ReduceMin": _extreme("ReduceMin"),
+    "ReduceMax": partial(_extreme, "ReduceMax"),
+    "ReduceMin": partial(_extreme, "ReduceMin"),
 }
 
 # Casts that a runtime does differently.
