@@ -53,12 +53,9 @@ def cell_question(name: str, form: str, operands: Sequence[str], dialect: Dialec
 def _named(given: dict[str, str]) -> Named:
     """What a cell's form gives by name, looked up."""
     readers: dict[str, Callable[[str], Any]] = {
-        "dtype": dtype,
-        "where": parse_operand,
-        "initial": parse_operand,
-        "value": parse_scalar,
+        "dtype": dtype, "where": parse_operand, "initial": parse_operand, "value": parse_scalar,
         "delta": parse_scalar,
-    }
+    }  # fmt: skip
     others = [(name, text) for name, text in given.items() if name not in ("out", "alpha")]
     return Named(**{name: readers.get(name, str)(text) for name, text in others})
 
@@ -109,9 +106,8 @@ def _check_had(question: Question) -> None:
     asked = [o.dtype for o in question.operands if not o.is_numpy]
     for each in filter(None, (*asked, question.out, question.named.dtype)):
         if each.name in lacks:
-            raise Refusal(
-                f"{_source_text(question.dialect.evidence.layers[0])} has no dtype {each}"
-            )
+            source = _source_text(question.dialect.evidence.layers[0])
+            raise Refusal(f"{source} has no dtype {each}")
 
 
 def recorded(question: Question) -> Found | None:
@@ -135,8 +131,7 @@ def _recorded_alike(question: Question, below: Question, decide: Decide) -> Foun
     if found is None:
         return None
     one, other = (_decided(q, decide) for q in (below, replace(below, operands=plain)))
-    is_alike = _outcome(one) == _outcome(other)
-    return found if is_alike else None
+    return found if _outcome(one) == _outcome(other) else None
 
 
 def _outcome(decided: Decision | Refusal) -> object:
@@ -203,12 +198,9 @@ def _plain_decision(question: Question, result: DType) -> Decision:
     """A decision that computes in its result's dtype."""
     if question.is_assignment or question.out:
         return Decision(question, result, result, tuple([None] * len(question.operands)))
-    place = question.op.apart(question.operands)
-    casts = [
-        None if i == place else _cast_to(operand, result)
-        for i, operand in enumerate(question.operands)
-    ]
-    return Decision(question, result, result, tuple(casts))
+    place, operands = question.op.apart(question.operands), enumerate(question.operands)
+    casts = tuple([None if i == place else _cast_to(o, result) for i, o in operands])
+    return Decision(question, result, result, casts)
 
 
 def _cast_to(operand: Operand, target: DType) -> Cast | None:

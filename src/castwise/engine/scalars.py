@@ -171,14 +171,10 @@ def _kinds_first(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[
     0-d arrays, whose dtype is used unchanged. A Python scalar counts only where its kind is higher,
     and then as a 0-d array (MindSpore's implicit promotion of Mul)."""
     groups: tuple[list[DType], list[DType], list[DType]] = ([], [], [])
-    scalars = []
-    for operand in operands:
-        if operand.is_scalar:
-            scalars.append(operand)
-        else:
-            groups[_tier(operand)].append(own_dtype(plan, operand))
+    for operand in [o for o in operands if not o.is_scalar]:
+        groups[_tier(operand)].append(own_dtype(plan, operand))
     common = _highest_kind_dtype(plan, groups)
-    for scalar in scalars:
+    for scalar in [o for o in operands if o.is_scalar]:
         if common is None or KINDS.index(scalar.kind) > common.rank:
             groups[1].append(own_dtype(plan, scalar))
         elif note:
@@ -317,9 +313,8 @@ def _as_arrays(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[in
 def _zero_d_adapts(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
     """As 0-d mixes, but with an array of its own kind a 0-d array takes the array's dtype."""
     arrays = [o.dtype for o in operands if o.role is Role.ARRAY and o.dtype]
-    adapting = [
-        o for o in operands if o.is_zero_d and o.dtype and _is_of_kind(plan, o.dtype, arrays)
-    ]
+    zero_d = [o for o in operands if o.is_zero_d]
+    adapting = [o for o in zero_d if o.dtype and _is_of_kind(plan, o.dtype, arrays)]
     if note:
         for operand in adapting:
             note(f"{operand} takes the dtype of the array, which is of the same kind.")
@@ -613,9 +608,8 @@ def _by_value(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int
     ]
     if not _looks_at_values(operands, dtypes, note):
         return [plan.reach.masks[d] for d in dtypes]
-    has_signed = any(
-        d.is_signed for o, d in zip(operands, dtypes, strict=True) if o.role is Role.ARRAY
-    )
+    of_arrays = [d for o, d in zip(operands, dtypes, strict=True) if o.role is Role.ARRAY]
+    has_signed = any(d.is_signed for d in of_arrays)
     masks = []
     for operand, found in zip(operands, dtypes, strict=True):
         # With a foreign dtype, result_type and the like leave integers unchanged.

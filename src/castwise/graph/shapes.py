@@ -206,10 +206,6 @@ def _pad(x: Shape, *, pad_width: Any = None, constant_values: Any = 0) -> Shape:
     return tuple([total([size, sum(pair)]) for size, pair in zip(x, widths, strict=True)])
 
 
-def _one_hot(x: Shape, *, num_classes: int | None = None) -> Shape:
-    return (*x, needed("one_hot", "num_classes", num_classes))
-
-
 def topk_shapes(x: Shape, *, k: int | None = None, axis: int = -1) -> list[Shape]:
     """The shape of the values and that of their places."""
     count = needed("topk", "k", k)
@@ -244,7 +240,7 @@ def _cross_entropy(x: Shape, target: Shape, *, reduction: str = "mean") -> Shape
 LAYERS: dict[str, Callable[..., Shape]] = {
     "einsum": _einsum,
     "pad": _pad,
-    "one_hot": _one_hot,
+    "one_hot": lambda x, *, num_classes=None: (*x, needed("one_hot", "num_classes", num_classes)),
     "embedding": lambda indices, weight: (*indices, *weight[1:]),
     "conv1d": partial(_conv, "conv1d"),
     "conv2d": partial(_conv, "conv2d"),
@@ -260,10 +256,6 @@ def _check_equal(name: str, one: int | str, other: int | str) -> None:
     """Raises UsageError if a product would sum over two different sizes."""
     if one != other:
         raise UsageError(f"{name} needs equal sizes to sum over, not {one} and {other}.")
-
-
-def _dot(x: Shape, y: Shape) -> Shape:
-    return multiplied(x, y) if x and y else broadcast([x, y])
 
 
 def _inner(x: Shape, y: Shape) -> Shape:
@@ -296,7 +288,7 @@ def _kron(x: Shape, y: Shape) -> Shape:
 # By the names of the ops.
 PRODUCTS: dict[str, Callable[..., Shape]] = {
     "matmul": multiplied,
-    "dot": _dot,
+    "dot": lambda x, y: multiplied(x, y) if x and y else broadcast([x, y]),
     "outer": lambda x, y: (element_count(x), element_count(y)),
     "inner": _inner,
     "vecdot": _vecdot,

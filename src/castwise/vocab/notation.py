@@ -319,17 +319,14 @@ class _Parser:
         return bool(match and match["literal"] and not _POWER.match(self._text, match.end()))
 
     def _power(self) -> Argument:
-        base = self._with_methods(self._primary())
+        base = self._primary()
+        while match := _METHOD.match(self._text, self._place):
+            self._place = match.end()
+            base = self._call(match[1], (base,), is_method=True)
         if not self._skip(_POWER):
             return base
         with self._deeper():
             return self._made(None, "**", (base, self._unary()))
-
-    def _with_methods(self, found: Argument) -> Argument:
-        while match := _METHOD.match(self._text, self._place):
-            self._place = match.end()
-            found = self._call(match[1], (found,), is_method=True)
-        return found
 
     def _primary(self) -> Argument:
         text, start = self._text, self._place

@@ -14,18 +14,7 @@ from castwise.graph import shapes
 from castwise.graph.onnx import arrays as xp
 from castwise.graph.onnx import functions
 from castwise.graph.onnx.arrays import isnan, where
-from castwise.graph.onnx.functions import (
-    INF,
-    accumulated,
-    atan2,
-    copysign,
-    flattened,
-    hypot,
-    joined,
-    product,
-    reduced_losses,
-    var,
-)
+from castwise.graph.onnx.functions import INF, atan2, hypot, joined
 from castwise.graph.onnx.runtimes import LackingError, element_type
 from castwise.graph.onnx.writer import Value, called
 from castwise.vocab.dtypes import DType, dtype
@@ -108,7 +97,7 @@ def _sqrt(x: Pair) -> Pair:
     root = xp.sqrt((size + xp.abs(real)) / 2)
     other = where(xp.equal(root, 0), root, xp.abs(imag) / (2 * root))
     is_left = xp.less(real, 0)
-    found = where(is_left, other, root), copysign(where(is_left, root, other), imag)
+    found = where(is_left, other, root), functions.copysign(where(is_left, root, other), imag)
     infinite = where(xp.equal(xp.abs(imag), INF), INF, found[0])
     return infinite, where(isnan(imag) | xp.equal(xp.abs(imag), INF), imag, found[1])
 
@@ -166,7 +155,7 @@ def _whole_power(x: Pair, exponent: Value) -> Pair:
 def _prod(x: Pair, *, axis: Any = None, keepdims: bool = False) -> Pair:
     """The product, by multiplying halves with each other."""
     shape = shapes.reduced(x[0].shape, axis, keepdims)
-    pair = (flattened(x[0]), flattened(x[1])) if axis is None else x
+    pair = (functions.flattened(x[0]), functions.flattened(x[1])) if axis is None else x
     for place in (0,) if axis is None else shapes.places(axis, x[0].ndim):
         pair = _product_along(pair, place)
     return xp.reshape(pair[0], shape), xp.reshape(pair[1], shape)
@@ -223,11 +212,11 @@ def _div(x: Pair, y: Pair) -> Pair:
 
 def _scaled_quotient(x: Pair, y: Pair) -> Pair:
     by_real = xp.less_equal(xp.abs(y[1]), xp.abs(y[0]))
-    large, small = xp.where(by_real, y[0], y[1]), xp.where(by_real, y[1], y[0])
+    large, small = where(by_real, y[0], y[1]), where(by_real, y[1], y[0])
     ratio = small / large
     scale = 1 / (large + small * ratio)
-    first, second = xp.where(by_real, x[0], x[1]), xp.where(by_real, x[1], x[0])
-    imag = xp.where(by_real, x[1] - x[0] * ratio, x[1] * ratio - x[0])
+    first, second = where(by_real, x[0], x[1]), where(by_real, x[1], x[0])
+    imag = where(by_real, x[1] - x[0] * ratio, x[1] * ratio - x[0])
     return (first + second * ratio) * scale, imag * scale
 
 
@@ -235,7 +224,7 @@ def _each_part(function: Callable[..., Value], x: Pair, **options: Any) -> Pair:
     return function(x[0], **options), function(x[1], **options)
 
 
-_matmul = partial(_by_products, partial(product, "matmul"))
+_matmul = partial(_by_products, partial(functions.product, "matmul"))
 
 
 def _equal(x: Pair, y: Pair) -> Value:
@@ -257,7 +246,7 @@ def _extreme(is_smaller: bool, passes_nan: bool, x: Pair, y: Pair) -> Pair:
 
 
 def _is_nan(x: Pair) -> Value:
-    return xp.isnan(x[0]) | xp.isnan(x[1])
+    return isnan(x[0]) | isnan(x[1])
 
 
 def _lerp(start: Pair, end: Pair, weight: Pair) -> Pair:
@@ -278,15 +267,15 @@ def _sin(x: Pair) -> Pair:
 def _mse_loss(x: Pair, y: Pair, *, reduction: str = "mean") -> Pair:
     away = _sub(x, y)
     real, imag = _multiplied(away, away)
-    return reduced_losses(real, reduction), reduced_losses(imag, reduction)
+    return functions.reduced_losses(real, reduction), functions.reduced_losses(imag, reduction)
 
 
 def _l1_loss(x: Pair, y: Pair, *, reduction: str = "mean") -> Value:
-    return reduced_losses(hypot(*_sub(x, y)), reduction)
+    return functions.reduced_losses(hypot(*_sub(x, y)), reduction)
 
 
 def _var(x: Pair, **options: Any) -> Value:
-    return var(x[0], **options) + var(x[1], **options)
+    return functions.var(x[0], **options) + functions.var(x[1], **options)
 
 
 # Functions of pairs, which return a pair or a real value.
@@ -328,7 +317,7 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
     "all": lambda x, **options: xp.all(_is_nonzero(x), **options),
     "count_nonzero": lambda x, **options: xp.count(_is_nonzero(x), **options),
     "sum": partial(_each_part, xp.sum), "mean": partial(_each_part, xp.mean),
-    "cumsum": partial(_each_part, partial(accumulated, "CumSum")),
+    "cumsum": partial(_each_part, partial(functions.accumulated, "CumSum")),
 }  # fmt: skip
 
 

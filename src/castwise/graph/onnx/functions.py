@@ -23,27 +23,7 @@ from castwise.arrays.functions import (
 from castwise.errors import UsageError
 from castwise.graph import shapes
 from castwise.graph.onnx import arrays as xp
-from castwise.graph.onnx.arrays import (
-    equal,
-    exp,
-    floor,
-    full_like,
-    greater,
-    greater_equal,
-    is_negative,
-    isnan,
-    less,
-    log,
-    logical_not,
-    maximum,
-    mean,
-    minimum,
-    not_equal,
-    reduced,
-    reshape,
-    sqrt,
-    where,
-)
+from castwise.graph.onnx.arrays import equal, exp, greater, isnan, less, reshape, sqrt, where
 from castwise.graph.onnx.runtimes import LackingError, element_type, onnx_package
 from castwise.graph.onnx.writer import BOOL, INT64, Value, Writer, called, same
 from castwise.graph.program import Shape
@@ -67,14 +47,14 @@ def floor_divide(x: Value, y: Value) -> Value:
     rest = called("Mod", x, y, fmod=1)
     quotient = (x - rest) / y
     quotient = where(_is_apart(rest, rest, y), quotient - 1, quotient)
-    down = floor(quotient)
+    down = xp.floor(quotient)
     found = where(less(0.5, quotient - down), down + 1, down)
     return where(equal(y, 0), x / y, found)
 
 
 def _is_apart(rest: Value, x: Value, y: Value) -> Value:
     """Whether there is a remainder, and x and the divisor y have different signs."""
-    return not_equal(rest, 0) & called("Xor", less(x, 0), less(y, 0))
+    return xp.not_equal(rest, 0) & called("Xor", less(x, 0), less(y, 0))
 
 
 def trunc(x: Value) -> Value:
@@ -87,29 +67,29 @@ def atan2(y: Value, x: Value) -> Value:
     are_both_zero = equal(x, 0) & equal(y, 0)
     ratio = where(are_both_inf, called("Sign", x) * called("Sign", y), y / x)
     found = called("Atan", where(are_both_zero, 0.0, ratio))
-    half_turn = where(is_negative(y), -math.pi, where(isnan(y), y, math.pi))
-    return where(is_negative(x), found + half_turn, found)
+    half_turn = where(xp.is_negative(y), -math.pi, where(isnan(y), y, math.pi))
+    return where(xp.is_negative(x), found + half_turn, found)
 
 
 def hypot(x: Value, y: Value) -> Value:
     """The length of a diagonal, without intermediate overflow."""
     one, other = xp.abs(x), xp.abs(y)
-    longer = maximum(one, other)
-    ratio = minimum(one, other) / longer
+    longer = xp.maximum(one, other)
+    ratio = xp.minimum(one, other) / longer
     found = where(equal(longer, 0), longer, longer * sqrt(1 + ratio * ratio))
     return where(equal(one, INF) | equal(other, INF), INF, found)
 
 
 def logaddexp(x: Value, y: Value) -> Value:
     """The logarithm of a sum of exponentials, without overflow."""
-    larger = maximum(x, y)
+    larger = xp.maximum(x, y)
     return where(equal(x, y), x + math.log(2.0), larger + log1p(exp(-xp.abs(x - y))))
 
 
 def log1p(x: Value) -> Value:
     """log(1 + x), exact for small x: the error of 1 + x is divided out."""
     total = 1 + x
-    near = where(equal(total, 1), x, log(total) * (x / (total - 1)))
+    near = where(equal(total, 1), x, xp.log(total) * (x / (total - 1)))
     return where(equal(x, INF), x, near)
 
 
@@ -117,43 +97,43 @@ def expm1(x: Value) -> Value:
     """exp(x) - 1, exact for small x: the error of the exponential is divided out."""
     power = exp(x)
     is_plain = equal(power, 0) | equal(power, INF)
-    near = where(equal(power, 1), x, (power - 1) * (x / log(power)))
+    near = where(equal(power, 1), x, (power - 1) * (x / xp.log(power)))
     return where(is_plain, power - 1, near)
 
 
 def logarithm(base: float, x: Value) -> Value:
     """The logarithm to a base."""
-    return log(x) / math.log(base)
+    return xp.log(x) / math.log(base)
 
 
 def logaddexp2(x: Value, y: Value) -> Value:
     """The logarithm to base 2 of a sum of powers of 2, without overflow."""
     power = exp(-xp.abs(x - y) * math.log(2.0))
-    return where(equal(x, y), x + 1, maximum(x, y) + log1p(power) / math.log(2.0))
+    return where(equal(x, y), x + 1, xp.maximum(x, y) + log1p(power) / math.log(2.0))
 
 
 def ldexp(x: Value, y: Value) -> Value:
     """x * 2**y; for integers y in three steps, none of which overflows before the product does."""
     if y.dtype.kind == "float":
-        return x * called("Pow", full_like(x, 2), y)
+        return x * called("Pow", xp.full_like(x, 2), y)
     w = x.writer
     far = 2100.0 if x.dtype.bits == 64 else 300.0
-    exponent = maximum(minimum(w.cast(y, x.dtype), far), -far)
-    third = floor(exponent / 3)
+    exponent = xp.maximum(xp.minimum(w.cast(y, x.dtype), far), -far)
+    third = xp.floor(exponent / 3)
     for part in (third, third, exponent - 2 * third):
-        x = x * called("Pow", full_like(x, 2), part)
+        x = x * called("Pow", xp.full_like(x, 2), part)
     return x
 
 
 def copysign(x: Value, y: Value) -> Value:
     """The first one's magnitude with the second one's sign; NaN counts as positive."""
     size = xp.abs(x)
-    return where(is_negative(y), -size, size)
+    return where(xp.is_negative(y), -size, size)
 
 
 def angle(x: Value) -> Value:
     """pi for a negative number, 0 for others, NaN for NaN."""
-    return where(isnan(x), x, where(is_negative(x), full_like(x, math.pi), 0.0))
+    return where(isnan(x), x, where(xp.is_negative(x), xp.full_like(x, math.pi), 0.0))
 
 
 def nextafter(x: Value, y: Value) -> Value:
@@ -230,7 +210,7 @@ def shift(direction: str, x: Value, y: Value) -> Value:
     is_short = None
     if y.number is None or not 0 <= y.number < held.bits:
         is_short = less(y, held.bits)
-        is_short = is_short & greater_equal(y, 0) if held.is_signed else is_short
+        is_short = is_short & xp.greater_equal(y, 0) if held.is_signed else is_short
         y = where(is_short, y, 0)
     unsigned = dtype(f"uint{held.bits}")
     moved = called("BitShift", w.cast(kept, unsigned), w.cast(y, unsigned), direction=direction)
@@ -272,21 +252,17 @@ def _known_power(x: Value, exponent: int) -> Value:
 def _squaring_body(outer: Writer, carried: list[Value]) -> Any:
     """One step: multiply the result if the exponent is odd, square the base, halve the exponent."""
     helper = onnx_package().helper
+    info = helper.make_tensor_value_info
     w = outer.inner()
     given = [Value(w, w.new_name(), value.dtype, value.shape) for value in carried]
     result, base, exponent = given
     is_odd = equal(called("Mod", exponent, 2), 1)
     left = exponent / 2
     made = [xp.any(greater(left, 0)), where(is_odd, result * base, result), base * base, left]
-    infos = [helper.make_tensor_value_info(v.name, element_type(v.dtype), None) for v in given]
-    counter = helper.make_tensor_value_info(w.new_name(), element_type(INT64), ())
-    goes_on = helper.make_tensor_value_info(w.new_name(), element_type(BOOL), ())
-    outputs = [
-        helper.make_tensor_value_info(
-            value.name, element_type(value.dtype), () if value.dtype is BOOL else None
-        )
-        for value in made
-    ]
+    infos = [info(v.name, element_type(v.dtype), None) for v in given]
+    counter = info(w.new_name(), element_type(INT64), ())
+    goes_on = info(w.new_name(), element_type(BOOL), ())
+    outputs = [info(v.name, element_type(v.dtype), () if v.dtype is BOOL else None) for v in made]
     return helper.make_graph(w.nodes, "squaring", [counter, goes_on, *infos], outputs)
 
 
@@ -370,7 +346,7 @@ def scaled_dot_product_attention(
         size = w.sizes(scores.shape[-2:])
         ones = w.add("Expand", w.constant(1, INT64), size, shape=scores.shape[-2:])
         is_seen = w.cast(w.add("Trilu", ones, shape=ones.shape, upper=0), BOOL)
-        scores = xp.where(is_seen, scores, -math.inf)
+        scores = where(is_seen, scores, -math.inf)
     return product("matmul", called("Softmax", scores, axis=-1), value)
 
 
@@ -417,7 +393,7 @@ def stacked(*values: Value, axis: int = 0) -> Value:
 
 def var(x: Value, *, axis: Any = None, keepdims: bool = False, correction: float = 0) -> Value:
     """The mean square of the distances to the mean."""
-    away = x - mean(x, axis=axis, keepdims=True)
+    away = x - xp.mean(x, axis=axis, keepdims=True)
     total = xp.sum(away * away, axis=axis, keepdims=keepdims)
     w = x.writer
     sizes = tuple([x.shape[place] for place in shapes.places(axis, x.ndim)])
@@ -433,7 +409,7 @@ def norm(x: Value, *, axis: Any = None, keepdims: bool = False) -> Value:
     """The square root of the sum of squares."""
     if not shapes.places(axis, x.ndim):
         return xp.abs(x)
-    return reduced("ReduceL2", x, axis, keepdims)
+    return xp.reduced("ReduceL2", x, axis, keepdims)
 
 
 def accumulated(op: str, x: Value, *, axis: Any = None, include_initial: bool = False) -> Value:
@@ -456,17 +432,13 @@ def extreme_place(op: str, x: Value, *, axis: Any = None, keepdims: bool = False
     place = shapes.places(axis, x.ndim)[0]
     shape = shapes.reduced(x.shape, place, keepdims)
     if x.dtype.kind == "float" and x.dtype.specials not in ("finite", "fnu"):
-        x = _nan_first(op, x, place)
+        # Marks of NaN if there is one, because runtimes treat NaN differently.
+        is_nan = isnan(x)
+        marks = is_nan if op == "ArgMax" else xp.logical_not(is_nan)
+        has_nan = xp.any(is_nan, axis=place, keepdims=True)
+        x = where(has_nan, x.writer.cast(marks, x.dtype), x)
     more = {"axis": place, "keepdims": int(keepdims)}
     return x.writer.one_op(op, x, dtype=INT64, shape=shape, **more)
-
-
-def _nan_first(op: str, x: Value, place: int) -> Value:
-    """The elements, or marks of NaN if there is one, because runtimes treat NaN differently."""
-    w = x.writer
-    is_nan = isnan(x)
-    marks = is_nan if op == "ArgMax" else logical_not(is_nan)
-    return where(xp.any(is_nan, axis=place, keepdims=True), w.cast(marks, x.dtype), x)
 
 
 def flattened(x: Value) -> Value:
@@ -649,13 +621,13 @@ def _cosh(x: Value) -> Value:
 def _asinh(size: Value) -> Value:
     square = size * size
     near = log1p(size + square / (1 + sqrt(square + 1)))
-    return where(greater(size, _LARGE), log(size) + _LN2, near)
+    return where(greater(size, _LARGE), xp.log(size) + _LN2, near)
 
 
 def _acosh(x: Value) -> Value:
     above = x - 1
     near = log1p(above + sqrt(above * (above + 2)))
-    return where(less(x, 1), NAN, where(greater(x, _LARGE), log(x) + _LN2, near))
+    return where(less(x, 1), NAN, where(greater(x, _LARGE), xp.log(x) + _LN2, near))
 
 
 def _atan(size: Value) -> Value:
@@ -695,7 +667,7 @@ def _quadrature(count: int) -> tuple[Any, Any]:
 
 
 def _deeper(x: Value) -> Value:
-    return xp.reshape(x, (*x.shape, 1))
+    return reshape(x, (*x.shape, 1))
 
 
 def _sigmoid(x: Value) -> Value:
@@ -762,11 +734,9 @@ def before_cast(x: Value, held: DType) -> Value:
     size = xp.abs(wide)
     if not held.has_inf:
         return where(greater(size, edge), NAN, wide)
-    return where(
-        xp.greater_equal(size, edge),
-        where(less(wide, 0), -INF, wide.writer.constant(INF, wide.dtype)),
-        wide,
-    )
+    is_beyond = xp.greater_equal(size, edge)
+    infinite = where(less(wide, 0), -INF, wide.writer.constant(INF, wide.dtype))
+    return where(is_beyond, infinite, wide)
 
 
 def _power_of_two(x: Value, held: DType) -> Value:

@@ -30,7 +30,10 @@ def _get_item(x: Value, *arrays: Value, shape: Shape, key: Any) -> Value:
     kept = [part for part in keys if part is not None]
     value = _sliced(x, kept)
     if arrays:
-        return _gathered(value, arrays, kept, keys, shape)
+        if len(arrays) > 1 or None in keys or any(isinstance(part, int) for part in kept):
+            raise LackingError("castwise cannot write an array mixed with other indices in ONNX")
+        place = next(n for n, part in enumerate(kept) if isinstance(part, Given))
+        return _take(value, arrays[0], shape=shape, axis=place)
     for place in reversed(range(len(kept))):
         if not isinstance(kept[place], slice):
             left = (*value.shape[:place], *value.shape[place + 1 :])
@@ -40,16 +43,6 @@ def _get_item(x: Value, *arrays: Value, shape: Shape, key: Any) -> Value:
     if not added:
         return value
     return value.writer.one_op("Unsqueeze", value, value.writer.integers(added), shape=shape)
-
-
-def _gathered(
-    x: Value, arrays: tuple[Value, ...], kept: list[Any], keys: list[Any], shape: Shape
-) -> Value:
-    """The elements at the indices in an array, along one dimension."""
-    if len(arrays) > 1 or None in keys or any(isinstance(part, int) for part in kept):
-        raise LackingError("castwise cannot write an array mixed with other indices in ONNX")
-    place = next(n for n, part in enumerate(kept) if isinstance(part, Given))
-    return _take(x, arrays[0], shape=shape, axis=place)
 
 
 def _take(x: Value, places: Value, *, shape: Shape, axis: int) -> Value:
