@@ -66,6 +66,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="ask about every recorded cell, not a share, and try more examples",
     )
+    parser.addoption(
+        "--but",
+        type=Path,
+        metavar="FILE",
+        help="leave out the tests in FILE, which $CASTWISE_PASSED named when they passed: with "
+        "other packages installed, those that were skipped are left, and those of new parameters",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.option.but:
+        passed = set(config.option.but.read_text(encoding="utf-8").splitlines())
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
+        items[:] = [item for item in items if item.nodeid not in passed]
+
+
+class NotesPassed:
+    """Writes the tests that pass to a file, for `--but`."""
+
+    def __init__(self, file: Path) -> None:
+        self.file, self.passed = file, set[str]()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed:
+            self.passed.add(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_text("\n".join(sorted(self.passed)), encoding="utf-8")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -80,6 +109,8 @@ def pytest_configure(config: pytest.Config) -> None:
         _keep_bytecode_elsewhere(config)
     if not hasattr(config, "workerinput"):
         _keep_kernels_elsewhere(config)
+        if file := os.environ.pop("CASTWISE_PASSED", None):
+            config.pluginmanager.register(NotesPassed(Path(file)))
 
 
 def _keep_kernels_elsewhere(config: pytest.Config) -> None:
