@@ -7,16 +7,7 @@ from collections.abc import Callable, Collection
 from inspect import Parameter, Signature
 from typing import Any, Literal, TypeAlias
 
-from castwise.array_api.calls import (
-    Axes,
-    Number,
-    Operand,
-    index_reduction,
-    one,
-    op,
-    reduction,
-    two,
-)
+from castwise.array_api.calls import Axes, Number, Operand, index_reduction, one, op, reduction, two
 from castwise.arrays.functions import standard_name
 from castwise.arrays.tensor import Tensor
 from castwise.vocab.ops import OPS, Op
@@ -139,26 +130,14 @@ def norm(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
 
 
 def isclose(
-    x1: Operand,
-    x2: Operand,
-    /,
-    *,
-    rtol: float = 1e-5,
-    atol: float = 1e-8,
-    equal_nan: bool = False,
+    x1: Operand, x2: Operand, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Tensor:
     """Whether each element is within the tolerance of the other."""
     return op("isclose", x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
 def allclose(
-    x1: Operand,
-    x2: Operand,
-    /,
-    *,
-    rtol: float = 1e-5,
-    atol: float = 1e-8,
-    equal_nan: bool = False,
+    x1: Operand, x2: Operand, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Tensor:
     """Whether all elements are within the tolerance of one another."""
     return op("allclose", x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)

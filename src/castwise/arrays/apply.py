@@ -27,12 +27,7 @@ from castwise.arrays.calls import (
     without_lists,
 )
 from castwise.arrays.data import array_and_kind, default_dtype
-from castwise.arrays.fast_path import (
-    context,
-    forget_all,
-    remember,
-    watchers,
-)
+from castwise.arrays.fast_path import context, forget_all, remember, watchers
 from castwise.arrays.functions import LIKE, Function, function_for
 from castwise.arrays.fusing import fused_op
 from castwise.arrays.kinds import Kind, TensorData, fitted, interned

@@ -367,9 +367,7 @@ class Ops:
     ) -> Tensor:  # fmt: skip
         """The largest element."""
         return apply_op(
-            "max",
-            self,
-            **_reduced(axis, keepdims, dim, keepdim, initial=initial, where=where),
+            "max", self, **_reduced(axis, keepdims, dim, keepdim, initial=initial, where=where)
         )
 
     def amin(
@@ -378,9 +376,7 @@ class Ops:
     ) -> Tensor:  # fmt: skip
         """The smallest element."""
         return apply_op(
-            "min",
-            self,
-            **_reduced(axis, keepdims, dim, keepdim, initial=initial, where=where),
+            "min", self, **_reduced(axis, keepdims, dim, keepdim, initial=initial, where=where)
         )
 
     def any(
