@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -294,9 +295,8 @@ class Ops:
         self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
     ) -> Tensor:
         """The logarithm of softmax."""
-        return apply_op(
-            "log_softmax", self, axis=_axis_or_dim(axis, dim, -1), **_given(dtype=dtype)
-        )
+        along = _axis_or_dim(axis, dim, -1)
+        return apply_op("log_softmax", self, axis=along, **_given(dtype=dtype))
 
     def softmax(
         self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
@@ -334,9 +334,7 @@ class Ops:
         """The quotient of two operands."""
         return apply_op("div", self, other, **_given(rounding_mode=rounding_mode))
 
-    divide = div
-
-    true_divide = div
+    divide = true_divide = div
 
     def isclose(
         self, other: Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
@@ -366,18 +364,16 @@ class Ops:
         where: Tensor | None = None, dim: Axes = None, keepdim: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """The largest element."""
-        return apply_op(
-            "max", self, **_reduced(axis, keepdims, dim, keepdim, initial=initial, where=where)
-        )
+        options = _reduced(axis, keepdims, dim, keepdim, initial=initial, where=where)
+        return apply_op("max", self, **options)
 
     def amin(
         self, axis: Axes = None, keepdims: bool = False, *, initial: Operand | None = None,
         where: Tensor | None = None, dim: Axes = None, keepdim: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """The smallest element."""
-        return apply_op(
-            "min", self, **_reduced(axis, keepdims, dim, keepdim, initial=initial, where=where)
-        )
+        options = _reduced(axis, keepdims, dim, keepdim, initial=initial, where=where)
+        return apply_op("min", self, **options)
 
     def any(
         self, axis: Axes = None, keepdims: bool = False, *, where: Tensor | None = None,
@@ -419,9 +415,8 @@ class Ops:
         where: Tensor | None = None, dim: Axes = None, keepdim: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """The mean of the elements."""
-        return apply_op(
-            "mean", self, **_reduced(axis, keepdims, dim, keepdim, dtype=dtype, where=where)
-        )
+        options = _reduced(axis, keepdims, dim, keepdim, dtype=dtype, where=where)
+        return apply_op("mean", self, **options)
 
     def prod(
         self, axis: Axes = None, keepdims: bool = False, *, dtype: object = None,
@@ -429,11 +424,8 @@ class Ops:
         keepdim: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """The product of the elements."""
-        return apply_op(
-            "prod",
-            self,
-            **_reduced(axis, keepdims, dim, keepdim, dtype=dtype, initial=initial, where=where),
-        )
+        options = _reduced(axis, keepdims, dim, keepdim, dtype=dtype, initial=initial, where=where)
+        return apply_op("prod", self, **options)
 
     def std(
         self, axis: Axes = None, *, correction: float | None = None, ddof: float | None = None,
@@ -441,12 +433,8 @@ class Ops:
         keepdim: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """The standard deviation of the elements."""
-        return apply_op(
-            "std",
-            self,
-            **_reduced(axis, keepdims, dim, keepdim),
-            **_corrected(correction, ddof, unbiased),
-        )
+        options = _reduced(axis, keepdims, dim, keepdim) | _corrected(correction, ddof, unbiased)
+        return apply_op("std", self, **options)
 
     def sum(
         self, axis: Axes = None, keepdims: bool = False, *, dtype: object = None,
@@ -454,11 +442,8 @@ class Ops:
         keepdim: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """The sum of the elements."""
-        return apply_op(
-            "sum",
-            self,
-            **_reduced(axis, keepdims, dim, keepdim, dtype=dtype, initial=initial, where=where),
-        )
+        options = _reduced(axis, keepdims, dim, keepdim, dtype=dtype, initial=initial, where=where)
+        return apply_op("sum", self, **options)
 
     def var(
         self, axis: Axes = None, *, correction: float | None = None, ddof: float | None = None,
@@ -466,12 +451,8 @@ class Ops:
         keepdim: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """The variance of the elements."""
-        return apply_op(
-            "var",
-            self,
-            **_reduced(axis, keepdims, dim, keepdim),
-            **_corrected(correction, ddof, unbiased),
-        )
+        options = _reduced(axis, keepdims, dim, keepdim) | _corrected(correction, ddof, unbiased)
+        return apply_op("var", self, **options)
 
 
 # Methods that a tensor does not have, or only in some dialects: the error says what to write.
@@ -631,8 +612,7 @@ def on_device(tensor: Any, device: Any) -> Tensor:
     """The tensor on a device, itself if it is there."""
     here = tensor.device
     is_there = str(device) in (str(here), getattr(here, "platform", None))
-    found: Tensor = tensor if is_there else tensor.to_device(device)
-    return found
+    return tensor if is_there else tensor.to_device(device)  # type: ignore[no-any-return]
 
 
 class ValuesAndIndices(NamedTuple):
@@ -757,13 +737,11 @@ class Methods(Ops, Casts, TensorData):
         prepend: Tensor | None = None, append: Tensor | None = None,
     ) -> Tensor:  # fmt: skip
         """The differences of neighbours along a dimension, taken n times."""
-        along = _axis_or_dim(axis, dim, -1)
-        return differences(self, along, n, prepend, append)
+        return differences(self, _axis_or_dim(axis, dim, -1), n, prepend, append)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
         """The elements on a diagonal of two dimensions, as the last dimension."""
-        matrices = self.moveaxis((axis1, axis2), (-2, -1))
-        return moved("linalg.diagonal", matrices, offset=offset)
+        return moved("linalg.diagonal", self.moveaxis((axis1, axis2), (-2, -1)), offset=offset)
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
         """The sum of the elements on a diagonal."""
@@ -913,8 +891,7 @@ class Methods(Ops, Casts, TensorData):
 
     def flip(self, *axis: Sizes, dims: Axes = None) -> Tensor:
         """The elements in the opposite order, in all dimensions or some."""
-        asked = _numbers(axis) if axis else _axis_or_dim(None, dims)
-        return moved("flip", self, axis=asked)
+        return moved("flip", self, axis=_numbers(axis) if axis else _axis_or_dim(None, dims))
 
     def roll(self, shifts: Sizes, axis: Axes = None, *, dims: Axes = None) -> Tensor:
         """The elements shifted; those beyond the end reappear at the start."""
@@ -963,31 +940,32 @@ class Methods(Ops, Casts, TensorData):
             if whole % sizes:
                 raise UsageError(f"{whole} does not divide into {sizes} equal parts: use chunk.")
             return self._parts([whole // sizes] * sizes, along)
-        return self._parts([min(sizes, whole - n) for n in range(0, whole, sizes)] or [0], along)
+        return self._parts_of(sizes, along)
 
     def chunk(
         self, chunks: int, axis: int | None = None, *, dim: int | None = None
     ) -> tuple[Tensor, ...]:
         """At most so many parts of the tensor along a dimension; only the last may be shorter."""
         along = _place(_axis_or_dim(axis, dim, 0), self.ndim)
-        whole = self.shape[along]
         if chunks < 1:
             raise UsageError(f"chunk needs a number above 0, not {chunks}.")
-        size = max(-(-whole // chunks), 1)
-        return self._parts([min(size, whole - n) for n in range(0, whole, size)] or [0], along)
+        return self._parts_of(max(-(-self.shape[along] // chunks), 1), along)
 
     def _parts(self, lengths: Sequence[int], axis: int) -> tuple[Tensor, ...]:
         """Neighbouring parts of these lengths along a dimension."""
-        found, start = [], 0
-        for length in lengths:
-            found.append(self[(slice(None),) * axis + (slice(start, start + length),)])
-            start += length
-        return tuple(found)
+        ends = list(itertools.accumulate(lengths, initial=0))
+        before = (slice(None),) * axis
+        keys = [(*before, slice(start, end)) for start, end in itertools.pairwise(ends)]
+        return tuple([self[key] for key in keys])
+
+    def _parts_of(self, size: int, axis: int) -> tuple[Tensor, ...]:
+        """Neighbouring parts of one length, of which the last may be shorter."""
+        whole = self.shape[axis]
+        return self._parts([min(size, whole - n) for n in range(0, whole, size)] or [0], axis)
 
     def unbind(self, axis: int | None = None, *, dim: int | None = None) -> tuple[Tensor, ...]:
         """The slices of the tensor along a dimension."""
-        found: Any = slices(self, _axis_or_dim(axis, dim, 0))
-        return tuple(found)
+        return slices(self, _axis_or_dim(axis, dim, 0))
 
     # Elements searched, sorted and picked.
 

@@ -34,11 +34,7 @@ Method: TypeAlias = "Callable[..., Tensor]"
 
 def augmented(op: str) -> Method:
     """The operator `x += y` of an op."""
-
-    def operator(self: Any, other: Any) -> Any:
-        return apply_augmented(op, self, other)
-
-    return operator
+    return lambda self, other: apply_augmented(op, self, other)
 
 
 def in_place(op: str) -> Method:
@@ -54,16 +50,9 @@ def in_place(op: str) -> Method:
 
 class InPlace(TensorData):
     """The augmented operators, and a method for each op whose result may have the shape of its
-    first operand. An op that is not listed here gets its method from its row."""
+    first operand. Type checkers know those that are listed here."""
 
     __slots__ = ()
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        for name, row in OPS.items():
-            is_fitting = row.keeps_shape and not row.is_condition_first
-            if is_fitting and not hasattr(cls, f"{name}_"):
-                setattr(cls, f"{name}_", in_place(name))
 
     __iadd__ = augmented("add")
     __isub__ = augmented("sub")
@@ -79,122 +68,28 @@ class InPlace(TensorData):
     __ilshift__ = augmented("bitwise_left_shift")
     __irshift__ = augmented("bitwise_right_shift")
 
-    add_ = in_place("add")
-    sub_ = in_place("sub")
-    rsub_ = in_place("rsub")
-    mul_ = in_place("mul")
-    div_ = in_place("div")
-    floor_divide_ = in_place("floor_divide")
-    remainder_ = in_place("remainder")
-    fmod_ = in_place("fmod")
-    real_div_ = in_place("real_div")
-    multiply_no_nan_ = in_place("multiply_no_nan")
-    floor_div_ = in_place("floor_div")
-    truncate_div_ = in_place("truncate_div")
-    div_no_nan_ = in_place("div_no_nan")
-    pow_ = in_place("pow")
-    float_power_ = in_place("float_power")
-    addcmul_ = in_place("addcmul")
-    addcdiv_ = in_place("addcdiv")
+    if TYPE_CHECKING:
 
-    eq_ = in_place("eq")
-    ne_ = in_place("ne")
-    lt_ = in_place("lt")
-    le_ = in_place("le")
-    gt_ = in_place("gt")
-    ge_ = in_place("ge")
-    isclose_ = in_place("isclose")
+        def add_(self, *others: Any, **options: Any) -> Tensor: ...
 
-    logical_and_ = in_place("logical_and")
-    logical_or_ = in_place("logical_or")
-    logical_xor_ = in_place("logical_xor")
-    logical_not_ = in_place("logical_not")
+        sub_ = rsub_ = mul_ = div_ = floor_divide_ = remainder_ = fmod_ = real_div_ = add_
+        multiply_no_nan_ = floor_div_ = truncate_div_ = div_no_nan_ = pow_ = float_power_ = add_
+        addcmul_ = addcdiv_ = eq_ = ne_ = lt_ = le_ = gt_ = ge_ = isclose_ = logical_and_ = add_
+        logical_or_ = logical_xor_ = logical_not_ = bitwise_and_ = bitwise_or_ = bitwise_xor_ = add_
+        bitwise_left_shift_ = bitwise_right_shift_ = bitwise_not_ = maximum_ = minimum_ = add_
+        fmax_ = fmin_ = atan2_ = hypot_ = logaddexp_ = logaddexp2_ = copysign_ = nextafter_ = add_
+        ldexp_ = heaviside_ = xlogy_ = clamp_ = clamp_min_ = clamp_max_ = lerp_ = abs_ = neg_ = add_
+        positive_ = square_ = conj_ = sign_ = floor_ = ceil_ = round_ = trunc_ = relu_ = add_
+        threshold_ = real_ = imag_ = angle_ = exp_ = exp2_ = expm1_ = log_ = log2_ = log10_ = add_
+        log1p_ = sqrt_ = rsqrt_ = sin_ = cos_ = tan_ = asin_ = acos_ = atan_ = sinh_ = cosh_ = add_
+        tanh_ = asinh_ = acosh_ = atanh_ = sigmoid_ = reciprocal_ = cbrt_ = erf_ = degrees_ = add_
+        radians_ = gelu_ = silu_ = softmax_ = log_softmax_ = isnan_ = isinf_ = isfinite_ = add_
+        signbit_ = cumsum_ = cumprod_ = matmul_ = add_
 
-    bitwise_and_ = in_place("bitwise_and")
-    bitwise_or_ = in_place("bitwise_or")
-    bitwise_xor_ = in_place("bitwise_xor")
-    bitwise_left_shift_ = in_place("bitwise_left_shift")
-    bitwise_right_shift_ = in_place("bitwise_right_shift")
-    bitwise_not_ = in_place("bitwise_not")
 
-    maximum_ = in_place("maximum")
-    minimum_ = in_place("minimum")
-    fmax_ = in_place("fmax")
-    fmin_ = in_place("fmin")
-
-    atan2_ = in_place("atan2")
-    hypot_ = in_place("hypot")
-    logaddexp_ = in_place("logaddexp")
-    logaddexp2_ = in_place("logaddexp2")
-    copysign_ = in_place("copysign")
-    nextafter_ = in_place("nextafter")
-    ldexp_ = in_place("ldexp")
-    heaviside_ = in_place("heaviside")
-    xlogy_ = in_place("xlogy")
-
-    clamp_ = in_place("clamp")
-    clamp_min_ = in_place("clamp_min")
-    clamp_max_ = in_place("clamp_max")
-    lerp_ = in_place("lerp")
-
-    abs_ = in_place("abs")
-    neg_ = in_place("neg")
-    positive_ = in_place("positive")
-    square_ = in_place("square")
-    conj_ = in_place("conj")
-    sign_ = in_place("sign")
-    floor_ = in_place("floor")
-    ceil_ = in_place("ceil")
-    round_ = in_place("round")
-    trunc_ = in_place("trunc")
-    relu_ = in_place("relu")
-    threshold_ = in_place("threshold")
-    real_ = in_place("real")
-    imag_ = in_place("imag")
-    angle_ = in_place("angle")
-
-    exp_ = in_place("exp")
-    exp2_ = in_place("exp2")
-    expm1_ = in_place("expm1")
-    log_ = in_place("log")
-    log2_ = in_place("log2")
-    log10_ = in_place("log10")
-    log1p_ = in_place("log1p")
-    sqrt_ = in_place("sqrt")
-    rsqrt_ = in_place("rsqrt")
-    sin_ = in_place("sin")
-    cos_ = in_place("cos")
-    tan_ = in_place("tan")
-    asin_ = in_place("asin")
-    acos_ = in_place("acos")
-    atan_ = in_place("atan")
-    sinh_ = in_place("sinh")
-    cosh_ = in_place("cosh")
-    tanh_ = in_place("tanh")
-    asinh_ = in_place("asinh")
-    acosh_ = in_place("acosh")
-    atanh_ = in_place("atanh")
-    sigmoid_ = in_place("sigmoid")
-    reciprocal_ = in_place("reciprocal")
-    cbrt_ = in_place("cbrt")
-    erf_ = in_place("erf")
-    degrees_ = in_place("degrees")
-    radians_ = in_place("radians")
-    gelu_ = in_place("gelu")
-    silu_ = in_place("silu")
-    softmax_ = in_place("softmax")
-    log_softmax_ = in_place("log_softmax")
-
-    isnan_ = in_place("isnan")
-    isinf_ = in_place("isinf")
-    isfinite_ = in_place("isfinite")
-    signbit_ = in_place("signbit")
-
-    cumsum_ = in_place("cumsum")
-    cumprod_ = in_place("cumprod")
-
-    matmul_ = in_place("matmul")
-
+_fitting = [name for name, row in OPS.items() if row.keeps_shape and not row.is_condition_first]
+for _name in (*_fitting, "cumsum", "cumprod", "matmul"):
+    setattr(InPlace, f"{_name}_", in_place(_name))
 
 # A library's own functions on tensors. They run under the tensors' dialect, as castwise's op or
 # function of that name, or raise an error that says what to write instead.
@@ -348,22 +243,15 @@ def _array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], options: dict[s
     if ufunc.__name__ == "divmod" and not options:
         return quotient_and_remainder(*inputs)
     row = _op(name)
-    is_operator = len(inputs) == 2 and row is not None and row.symbol and not options
-    if (
-        is_operator
-        and row
-        and hasattr(inputs[0], "dtype")
-        and not isinstance(inputs[0], TensorData)
-    ):
-        return apply_operator(row.name, _as_compared(row, inputs[0]), inputs[1])
+    if len(inputs) == 2 and row is not None and row.symbol and not options:
+        first, second = inputs
+        if hasattr(first, "dtype") and not isinstance(first, TensorData):
+            # In comparisons NumPy passes a NumPy scalar as a 0-d array.
+            is_scalar = row.name in _COMPARISONS and not first.shape
+            return apply_operator(row.name, first[()] if is_scalar else first, second)
     if "out" in options:
         (options["out"],) = options["out"]
     return called(name, None, inputs, options)
-
-
-def _as_compared(row: Op, array: Any) -> Any:
-    """An operand; in comparisons NumPy passes a NumPy scalar as a 0-d array."""
-    return array[()] if row.name in _COMPARISONS and not array.shape else array
 
 
 # What the Array API standard, Python and libraries expect of an array object, except operators and
