@@ -7,7 +7,16 @@ from collections.abc import Callable, Collection
 from inspect import Parameter, Signature
 from typing import Any, Literal, TypeAlias
 
-from castwise.array_api.calls import Axes, Number, Operand, index_reduction, one, op, reduction, two
+from castwise.array_api.functions import (
+    Axes,
+    Number,
+    Operand,
+    index_reduction,
+    one,
+    op,
+    reduction,
+    two,
+)
 from castwise.arrays.functions import standard_name
 from castwise.arrays.tensor import Tensor
 from castwise.vocab.ops import OPS, Op

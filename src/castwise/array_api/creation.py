@@ -6,9 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from castwise.array_api.calls import Number
+from castwise.array_api.functions import Number
 from castwise.arrays import fast_path
-from castwise.arrays.backend import Backend
 from castwise.arrays.backends import DEFAULT_BACKEND, array_backend, backend_named
 from castwise.arrays.calls import common_dialect
 from castwise.arrays.data import default_dtype
@@ -197,10 +196,10 @@ def from_dlpack(
     holder = (
         backend_named(backend) if backend else array_backend(held) or backend_named(DEFAULT_BACKEND)
     )
-    asked = {"device": device, "copy": copy}
-    options = {name: value for name, value in asked.items() if value is not None}
     if not hasattr(holder.namespace, "from_dlpack"):
         raise UsageError(f"the backend {holder.name} does not accept DLPack arrays: use asarray.")
+    asked = {"device": device, "copy": copy}
+    options = {name: value for name, value in asked.items() if value is not None}
     array = holder.namespace.from_dlpack(held, **options)
     kind = Kind(holder, holder.dtype_of(array), not array.shape, False, own, STANDARD)
     return Tensor._of(array, interned(kind))
@@ -329,35 +328,32 @@ class Info:
 
     def capabilities(self) -> dict[str, Any]:
         """What the backend can do with shapes."""
-        return dict(_backend().namespace.__array_namespace_info__().capabilities())
+        return dict(_own_info().capabilities())
 
     def default_device(self) -> Any:
         """The device of new arrays."""
-        return _backend().namespace.__array_namespace_info__().default_device()
+        return _own_info().default_device()
 
     def devices(self) -> tuple[Any, ...]:
         """The devices that arrays can be on."""
-        return tuple(_backend().namespace.__array_namespace_info__().devices())
+        return tuple(_own_info().devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         """The default dtypes of new arrays: the dialect's for Python numbers."""
         dialect = chosen_here() or dialect_named(STANDARD)
-        found = {
-            kind: dialect.python[number]
-            for kind, number in _DEFAULTS.items()
-            if number in dialect.python
+        names = {kind: dialect.python.get(number) for kind, number in _DEFAULTS.items()}
+        names["indexing"] = dialect.becomes.index
+        return {
+            kind: truncated_dtype(dtype_named(name), dialect)
+            for kind, name in names.items()
+            if name
         }
-        named = {
-            kind: dtype_named(name)
-            for kind, name in (*found.items(), ("indexing", dialect.becomes.index))
-        }
-        return {kind: truncated_dtype(dtype, dialect) for kind, dtype in named.items()}
 
     def dtypes(
         self, *, device: Any = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, DType]:
         """The dtypes of the standard, or those of one kind."""
-        held = _backend().dtypes
+        held = backend_named(DEFAULT_BACKEND).dtypes
         return {
             dtype.name: dtype
             for dtype in STANDARD_DTYPES
@@ -370,5 +366,6 @@ def __array_namespace_info__() -> Info:  # noqa: N807 -- the standard's name
     return Info()
 
 
-def _backend() -> Backend:
-    return backend_named(DEFAULT_BACKEND)
+def _own_info() -> Any:
+    """What the backend's namespace says of itself."""
+    return backend_named(DEFAULT_BACKEND).namespace.__array_namespace_info__()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
-from castwise.array_api.calls import first_result
 from castwise.array_api.creation import DTypeLike, arange, zeros
+from castwise.array_api.functions import first_result
 from castwise.arrays.elements import moved
 from castwise.arrays.tensor import Tensor
 

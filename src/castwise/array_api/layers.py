@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from castwise.array_api.beyond import Reduction
-from castwise.array_api.calls import op
+from castwise.array_api.functions import op
 from castwise.arrays.tensor import Tensor
 
 __all__ = [
@@ -62,8 +62,7 @@ def layer_norm(
 ) -> Tensor:
     """The elements less their mean, divided by their deviation, over the last dimension or those
     of `normalized_shape`; times the weight and plus the bias."""
-    given = {"normalized_shape": normalized_shape, "eps": eps}
-    return op("layer_norm", x, weight, bias, **given)
+    return op("layer_norm", x, weight, bias, normalized_shape=normalized_shape, eps=eps)
 
 
 def conv1d(
@@ -113,5 +112,4 @@ def scaled_dot_product_attention(
     scale: float | None = None,
 ) -> Tensor:
     """The values, weighted by the softmax of how well the queries match the keys."""
-    given = {"is_causal": is_causal, "scale": scale}
-    return op("scaled_dot_product_attention", query, key, value, **given)
+    return op("scaled_dot_product_attention", query, key, value, is_causal=is_causal, scale=scale)

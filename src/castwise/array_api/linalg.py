@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from castwise.array_api.calls import Axes, first_result, op, reduced, several
-from castwise.array_api.functions import matmul, matrix_transpose, tensordot, vecdot
+from castwise.array_api.functions import (
+    Axes,
+    first_result,
+    matmul,
+    matrix_transpose,
+    op,
+    reduced,
+    several,
+    tensordot,
+    vecdot,
+)
 from castwise.arrays.elements import as_index, check_tensor, moved
 from castwise.arrays.tensor import Tensor
 from castwise.errors import UsageError
