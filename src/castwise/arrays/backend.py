@@ -122,7 +122,7 @@ def two_backends(one: str, other: str) -> UsageError:
     )
 
 
-def lacking(dtype: DType, backend: Backend, hint: str = "") -> UsageError:
+def lacking(dtype: DType, backend: str, hint: str = "") -> UsageError:
     """The error for a dtype that a backend lacks; it names the backends that have it.
 
     `hint` is other advice, if there is any.
@@ -130,7 +130,7 @@ def lacking(dtype: DType, backend: Backend, hint: str = "") -> UsageError:
     installed = [other for find in _finders for other in find()]
     others = [other.name for other in installed if dtype in other.dtypes]
     have = f"of those installed {', '.join(others)} do" if others else "no installed one does"
-    message = f"the backend {backend.name} has no {dtype} arrays; {have}."
+    message = f"the backend {backend} has no {dtype} arrays; {have}."
     return UsageError(f"{message} {hint}" if hint else message)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,15 +12,14 @@ import array_api_compat.cupy as standard
 import cupy
 import numpy as np
 
-from castwise.arrays.backend import Backend, lacking
-from castwise.arrays.backends.numpy import NUMPY
+from castwise.arrays.backend import Backend
+from castwise.arrays.backends.numpy import NUMPY, OfNumPysDtypes
 from castwise.arrays.functions import Function, standard_name
 from castwise.arrays.steps import Steps
 from castwise.catalog.dialects import dialect_named
 from castwise.errors import UsageError
 from castwise.kernels.program import Place
 from castwise.vocab.dtypes import DTYPES, DType
-from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
 from castwise.vocab.ops import LAYERS
 
@@ -35,7 +33,7 @@ _BY_RECIPE = frozenset({"median", "isclose", "allclose", "ldexp"})  # like the o
 _BFLOAT16 = "bfloat16"
 
 
-class CuPy:
+class CuPy(OfNumPysDtypes):
     """The backend."""
 
     name = "cupy"
@@ -50,28 +48,12 @@ class CuPy:
     )
 
     def __init__(self) -> None:
-        held = [d for d in DTYPES if d in NUMPY.dtypes and _is_held(NUMPY.native(d))]
-        self._native = {d: NUMPY.native(d) for d in held}
-        self.dtypes = frozenset(held)
+        natives = {d: NUMPY.native(d) for d in DTYPES if d in NUMPY.dtypes}
+        super().__init__({d: native for d, native in natives.items() if _is_held(native)})
 
     def owns(self, thing: Any) -> bool:
         """Whether something is a CuPy array."""
         return isinstance(thing, cupy.ndarray)
-
-    def is_concrete(self, array: Any) -> bool:
-        """Always true; reading a value waits for the device."""
-        return True
-
-    def dtype_of(self, array: Any) -> DType:
-        """The dtype of an array."""
-        return _dtype_of(array.dtype)
-
-    def native(self, dtype: DType) -> Any:
-        """The NumPy dtype that CuPy knows it by."""
-        found = self._native.get(dtype)
-        if found is None:
-            raise lacking(dtype, self)
-        return found
 
     def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
         """An array of numbers, nested lists, a NumPy array or a CuPy array."""
@@ -123,14 +105,6 @@ class CuPy:
             return found if _has_loop(found, self.native(dtype)) else None
         return found if dtype.bits >= _SMALL else None
 
-    own_casts: frozenset[DType] = frozenset()
-    size_of = staticmethod(operator.attrgetter("size"))
-    as_array = staticmethod(np.asarray)
-
-    def by_size(self, small: Function, large: Function, least: int) -> Function:
-        """A function of two arrays that looks at their sizes first."""
-        return lambda x, y: small(x, y) if x.size < least > y.size else large(x, y)
-
     def is_as_fast(self, steps: Steps) -> bool:
         """Whether CuPy computes an op in one pass: if no array is cast, and no float is small."""
         is_cast = any(entry and not entry.is_number for entry in steps.entries)
@@ -168,17 +142,10 @@ class CuPy:
         own = [array for array in arrays if type(array) is cupy.ndarray and array is not target]
         return 0 not in target.strides and not any(cupy.may_share_memory(target, a) for a in own)
 
-    def wrote(self, target: Any) -> None:
-        """Nothing: CuPy does not count writes."""
-
     def halves_doubles_once(self, device: str) -> bool:
         """Whether CuPy rounds float64 to float16 once."""
         number = 1 + 2.0**-11 + 2.0**-40  # rounded to float32 first, it is a tie
         return bool(cupy.full(64, number, np.float64).astype(np.float16).min() > 1)
-
-    def read(self, array: Any, key: Any) -> Any:
-        """The elements at an index."""
-        return array[key]
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """Writes into the array itself."""
@@ -207,11 +174,6 @@ def _is_held(native: Any) -> bool:
     """Whether CuPy has arrays of a dtype: NumPy's own dtypes, and bfloat16 in new versions."""
     is_bfloat16 = native.name == _BFLOAT16 and f"{native.char * 2}->{native.char}" in cupy.add.types
     return native.isbuiltin == 1 or is_bfloat16
-
-
-@functools.cache
-def _dtype_of(native: Any) -> DType:
-    return to_dtype(native)
 
 
 def _has_loop(function: Any, native: Any) -> bool:

@@ -29,12 +29,11 @@ from castwise.arrays.backends.dask_chunks import (
     sendable,
     softmax,
 )
-from castwise.arrays.backends.numpy import NUMPY
+from castwise.arrays.backends.numpy import NUMPY, dtype_of
 from castwise.arrays.functions import LIKE
 from castwise.arrays.steps import Steps
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType, dtype
-from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
 from castwise.vocab.ops import LAYERS, known_op
 
@@ -119,20 +118,13 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("softmax", "log_softmax"), softmax),
     **dict.fromkeys(("cumsum", "cumprod"), dask_reductions.running),
     **dict.fromkeys(JOINING, joined),
-    "allclose": dask_reductions.allclose,
-    "isin": isin,
-    "logsumexp": dask_reductions.logsumexp,
-    "matmul": dask_reductions.matmul,
-    "median": median,
-    "lower_median": median,
-    "dot": dask_reductions.dot,
-    "tensordot": dask_reductions.tensordot,
-    "outer": dask_reductions.outer,
-    "inner": dask_reductions.inner,
-    "vecdot": dask_reductions.vecdot,
-    "cross": dask_reductions.cross,
-    "kron": dask_reductions.kron,
-}
+    **dict.fromkeys(("median", "lower_median"), median),
+    "allclose": dask_reductions.allclose, "isin": isin, "logsumexp": dask_reductions.logsumexp,
+    "matmul": dask_reductions.matmul, "dot": dask_reductions.dot,
+    "tensordot": dask_reductions.tensordot, "outer": dask_reductions.outer,
+    "inner": dask_reductions.inner, "vecdot": dask_reductions.vecdot,
+    "cross": dask_reductions.cross, "kron": dask_reductions.kron,
+}  # fmt: skip
 _INDEX = dtype("int64")
 
 
@@ -158,12 +150,12 @@ class Dask:
 
     def dtype_of(self, array: Any) -> DType:
         """The dtype of an array, as Dask was given it."""
-        return _dtype_of(array.dtype)
+        return dtype_of(array.dtype)
 
     def native(self, dtype: DType) -> Any:
         """The NumPy dtype of the chunks."""
         if dtype not in self.dtypes:
-            raise lacking(dtype, self)
+            raise lacking(dtype, self.name)
         return NUMPY.native(dtype)
 
     def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
@@ -238,11 +230,6 @@ def _cholesky(array: Any, *, upper: bool = False) -> Any:
     """The factor that the standard defines; array-api-compat mistakes Dask's upper one for the
     lower."""
     return da.linalg.cholesky(array, lower=not upper)
-
-
-@functools.cache
-def _dtype_of(native: Any) -> DType:
-    return to_dtype(native)
 
 
 def _natural_result(rule: str, compute: DType) -> DType:

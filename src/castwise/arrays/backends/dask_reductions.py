@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -90,12 +91,12 @@ class Reduction:
         is_narrow = NUMPY.dtype_of(chunk) is self.steps.compute is not self.wide
         return NUMPY.cast(chunk, self.wide) if is_narrow else chunk
 
-    def merged(self, nested: Any) -> State:
+    def merged(self, nested: Any, axis: Any = None, keepdims: bool = True) -> State:
         """Merges several states, given as nested lists, one level per axis."""
         with np.errstate(all="ignore"):
             return self.stages.merge(self, nested)
 
-    def result(self, nested: Any, keepdims: bool) -> Any:
+    def result(self, nested: Any, axis: Any, keepdims: bool) -> Any:
         """The result of several states."""
         found = np.asarray(self.stages.last(self, self.merged(nested)))
         found = NUMPY.cast(found, self.steps.result)
@@ -117,21 +118,9 @@ def flat(nested: Any) -> list[State]:
     return [s for part in nested for s in flat(part)] if isinstance(nested, list) else [nested]
 
 
-def _first_state(reduction: Reduction, *chunks: Any) -> State:
-    return reduction.first_state(*chunks)
-
-
 def _kept(state: Any, axis: Any, keepdims: bool) -> Any:
     """The first step of Dask's reduction, which has nothing to do: the states exist already."""
     return state
-
-
-def _combined(reduction: Reduction, nested: Any, axis: Any, keepdims: bool) -> State:
-    return reduction.merged(nested)
-
-
-def _aggregated(reduction: Reduction, nested: Any, axis: Any, keepdims: bool) -> Any:
-    return reduction.result(nested, keepdims)
 
 
 def tree(
@@ -144,7 +133,7 @@ def tree(
     steps, axes = reduction.steps, reduction.axes
     reduced = {indices[n]: 1 for n in axes}
     states = blocks(
-        functools.partial(_first_state, reduction),
+        functools.partial(Reduction.first_state, reduction),
         indices,
         operands,
         reduction.wide,
@@ -154,8 +143,8 @@ def tree(
     return da.reduction(
         states,
         _kept,
-        functools.partial(_aggregated, reduction),
-        combine=functools.partial(_combined, reduction),
+        functools.partial(Reduction.result, reduction),
+        combine=functools.partial(Reduction.merged, reduction),
         axis=axes,
         keepdims=keepdims,
         dtype=NUMPY.native(steps.result),
@@ -197,16 +186,11 @@ def _fold(op: str, states: list[Any]) -> Any:
     return np.asarray(getattr(np, op)(stacked, axis=0, **options))
 
 
-def _is_empty(reduction: Reduction, x: Any) -> bool:
-    return any(x.shape[n] == 0 for n in reduction.axes)
-
-
 def _fold_first(reduction: Reduction, x: Any) -> State:
     op = reduction.steps.op
-    if op in _NO_IDENTITY and _is_empty(reduction, x):
+    if op in _NO_IDENTITY and not _count(x, reduction.axes):
         return None
-    compute = function(op, reduction.wide)
-    return np.asarray(compute(x, axis=reduction.axes, keepdims=True))
+    return np.asarray(function(op, reduction.wide)(x, axis=reduction.axes, keepdims=True))
 
 
 def _fold_merge(reduction: Reduction, nested: Any) -> State:
@@ -215,6 +199,7 @@ def _fold_merge(reduction: Reduction, nested: Any) -> State:
 
 
 def _fold_last(reduction: Reduction, state: State) -> Any:
+    """The state, if there is one."""
     if state is None:
         raise ValueError(f"{reduction.steps.op} of no elements: there is nothing to choose.")
     return state
@@ -233,10 +218,7 @@ def _sum(x: Any, axes: tuple[int, ...]) -> Any:
 
 
 def _count(x: Any, axes: tuple[int, ...]) -> int:
-    count = 1
-    for n in axes:
-        count *= x.shape[n]
-    return count
+    return math.prod([x.shape[n] for n in axes])
 
 
 def _mean_first(reduction: Reduction, x: Any) -> State:
@@ -323,7 +305,7 @@ def moment(
 
 def _logsumexp_first(reduction: Reduction, x: Any) -> State:
     """The largest element, and the sum of exponentials of the distances from it."""
-    if _is_empty(reduction, x):
+    if not _count(x, reduction.axes):
         return None
     highest = np.max(x, axis=reduction.axes, keepdims=True)
     return highest, _sum(np.exp(x - _finite(highest)), reduction.axes)
@@ -417,8 +399,7 @@ class _Running:
         return type(self).__name__, as_text(self.steps), self.axis
 
     def in_accumulator(self, chunk: Any) -> Any:
-        entry = self.steps.entries[0]
-        array = as_chunk(chunk)
+        array, entry = as_chunk(chunk), self.steps.entries[0]
         array = NUMPY.cast(array, entry.dtype) if entry else array
         return NUMPY.cast(array, accumulator(self.steps.compute))
 
@@ -515,15 +496,12 @@ def _place_first(reduction: Reduction, x: Any) -> Found:
     return Found(value.reshape(shape), places, lengths)
 
 
-def _place_merge(reduction: Reduction, nested: Any) -> Found:
-    return _merged(nested, 0, reduction.steps.op == "argmax")
-
-
-def _merged(nested: Any, depth: int, is_max: bool) -> Found:
+def _place_merge(reduction: Reduction, nested: Any, depth: int = 0) -> Found:
     """Merges consecutive spans into one; lists at depth n follow each other along axis n."""
     if isinstance(nested, Found):
         return nested
-    spans = [_merged(part, depth + 1, is_max) for part in nested]
+    spans = [_place_merge(reduction, part, depth + 1) for part in nested]
+    is_max = reduction.steps.op == "argmax"
     return functools.reduce(lambda one, other: _joined(one, other, depth, is_max), spans)
 
 
@@ -537,21 +515,14 @@ def _joined(one: Found, other: Found, depth: int, is_max: bool) -> Found:
     ]
     if one.value is None:
         return Found(other.value, tuple(places), tuple(lengths))
-    takes = _is_better(other.value, one.value, is_max) | (
-        _is_same(other.value, one.value) & _comes_before(places, one.places)
-    )
-    value = np.where(takes, other.value, one.value)
-    chosen = [np.where(takes, new, old) for new, old in zip(places, one.places, strict=True)]
+    new, old = other.value, one.value
+    is_better = (new > old if is_max else new < old) | ((new != new) & (old == old))
+    is_same = (new == old) | ((new != new) & (old != old))
+    # NaN is best of all, as in NumPy; of equal elements, the one that comes first.
+    takes = is_better | (is_same & _comes_before(places, one.places))
+    value = np.where(takes, new, old)
+    chosen = [np.where(takes, n, o) for n, o in zip(places, one.places, strict=True)]
     return Found(value, tuple(chosen), tuple(lengths))
-
-
-def _is_better(new: Any, old: Any, is_max: bool) -> Any:
-    """Whether an element is better than the best so far; NaN is best of all, as in NumPy."""
-    return (new > old if is_max else new < old) | ((new != new) & (old == old))
-
-
-def _is_same(new: Any, old: Any) -> Any:
-    return (new == old) | ((new != new) & (old != old))
 
 
 def _comes_before(new: Sequence[Any], old: Sequence[Any]) -> Any:
@@ -563,8 +534,7 @@ def _comes_before(new: Sequence[Any], old: Sequence[Any]) -> Any:
 
 
 def _place_last(reduction: Reduction, found: Found) -> Any:
-    if found.value is None:
-        raise ValueError(f"{reduction.steps.op} of no elements: there is nothing to choose.")
+    _fold_last(reduction, found.value)
     index: Any = np.zeros_like(found.value, dtype=np.int64)
     for place, length in zip(found.places, found.lengths, strict=True):
         index = index * length + place
@@ -635,9 +605,8 @@ def tensordot(
     """The sum over the last dimensions of one and the first of the other, or over the given
     axes."""
     if isinstance(axes, int):
-        left, right = list(range(x.ndim - axes, x.ndim)), list(range(axes))
-    else:
-        left, right = [n % x.ndim for n in axes[0]], [n % y.ndim for n in axes[1]]
+        axes = range(-axes, 0), range(axes)
+    left, right = [n % x.ndim for n in axes[0]], [n % y.ndim for n in axes[1]]
     return _along(steps, x, y, left, right, axes=(tuple(left), tuple(right)))
 
 
@@ -687,9 +656,9 @@ def kron(steps: Steps, x: Any, y: Any) -> Any:
 
 def vecdot(steps: Steps, x: Any, y: Any, *, axis: int = -1) -> Any:
     """The sum of products along one axis; the first operand is conjugated."""
-    place = -1 - axis if axis < 0 else None
-    if place is None:
+    if axis >= 0:
         raise ValueError("axis must be negative here: it counts from the last dimension.")
+    place = -1 - axis
     of_x, of_y = (tuple(range(array.ndim))[::-1] for array in (x, y))
     free = [n for n in range(max(x.ndim, y.ndim))[::-1] if n != place]
     return _contracted(steps, [(x, of_x), (y, of_y)], free, [place], axis=axis)

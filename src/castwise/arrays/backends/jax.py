@@ -12,12 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from castwise.arrays.backend import Backend, Region, lacking
-from castwise.arrays.backends.numpy import NUMPY
+from castwise.arrays.backends.numpy import NUMPY, dtype_of
 from castwise.arrays.functions import Function, standard_name, vecdot
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.dtypes import dtype as dtype_named
-from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
 from castwise.vocab.ops import LAYERS
 
@@ -103,12 +102,9 @@ def _place(
 
 # JAX itself does not take complex numbers here; None means that the recipe does.
 _NOT_FOR_COMPLEX: dict[str, Function | None] = {
-    "clamp": _clamp,
-    "argmax": functools.partial(_place, jnp.max),
-    "argmin": functools.partial(_place, jnp.min),
-    "median": None,
-    "gelu": None,
-}
+    "clamp": _clamp, "argmax": functools.partial(_place, jnp.max),
+    "argmin": functools.partial(_place, jnp.min), "median": None, "gelu": None,
+}  # fmt: skip
 
 
 @functools.cache
@@ -264,12 +260,12 @@ class JAX:
 
     def dtype_of(self, array: Any) -> DType:
         """The dtype of an array."""
-        return _dtype_of(array.dtype)
+        return dtype_of(array.dtype)
 
     def native(self, dtype: DType) -> Any:
         """The NumPy dtype that JAX knows it by."""
         if dtype not in self.dtypes:
-            raise lacking(dtype, self, _HINT if dtype in _WITH_X64 else "")
+            raise lacking(dtype, self.name, _HINT if dtype in _WITH_X64 else "")
         return self._native[dtype]
 
     def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
@@ -288,9 +284,7 @@ class JAX:
                 "a ShapeDtypeStruct has no elements: pass an array, or let jax.eval_shape "
                 "trace the function that makes the tensor."
             )
-        made = data
-        if not NUMPY.owns(data):
-            made = NUMPY.make(data, dtype, copy=None, device=None)
+        made = data if NUMPY.owns(data) else NUMPY.make(data, dtype, copy=None, device=None)
         if dtype is not None and NUMPY.dtype_of(made) not in self.dtypes:
             made = NUMPY.cast(made, dtype)
         return jnp.asarray(made, dtype=self.native(NUMPY.dtype_of(made)))
@@ -368,8 +362,3 @@ def _has_x64() -> bool:
     """Whether an array may have 64-bit numbers if they are requested."""
     asked = getattr(jax.config, "jax_explicit_x64_dtypes", None)  # in new versions of JAX
     return bool(jax.config.jax_enable_x64) or getattr(asked, "name", "") == "ALLOW"
-
-
-@functools.cache
-def _dtype_of(native: Any) -> DType:
-    return to_dtype(native)

@@ -8,7 +8,6 @@ import math
 import operator
 import threading
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextvars import Context
 from typing import Any, Literal, cast
@@ -21,7 +20,7 @@ from castwise.arrays.backend import Backend, lacking
 from castwise.arrays.backends.numpy_reductions import blockwise
 from castwise.arrays.casting import is_plain_cast
 from castwise.arrays.functions import standard_name, vecdot
-from castwise.arrays.steps import Casting, EntryCast, Steps, Writer
+from castwise.arrays.steps import Casting, Steps, Writer
 from castwise.arrays.values import adapted
 from castwise.kernels.program import Place
 from castwise.kernels.resources import fork_safe
@@ -84,17 +83,34 @@ def _take_back(lent: Any, lock: Any = _lock, kept: list[Any] = _kept) -> None:
             total -= kept.pop(0).size
 
 
-# The memory of NumPy's arrays, which kernels read and write.
-
-_new, _address, _buffer = tuple.__new__, ctypes.addressof, ctypes.c_char.from_buffer
+# NumPy's dtypes, for all backends whose arrays have them.
 
 
-class Memory(ABC):
-    """What kernels ask a backend, for NumPy's arrays."""
+class OfNumPysDtypes:
+    """What the backends share whose arrays have NumPy's own dtype objects."""
 
-    @abstractmethod
+    name: str
+    own_casts: frozenset[DType] = frozenset()
+    size_of = staticmethod(operator.attrgetter("size"))
+    as_array = staticmethod(np.asarray)
+
+    def __init__(self, native: dict[DType, Any]) -> None:
+        self._native, self.dtypes = native, frozenset(native)
+
+    def is_concrete(self, array: Any) -> bool:
+        """Always true; reading a value may wait for a device."""
+        return True
+
+    def dtype_of(self, array: Any) -> DType:
+        """The dtype of an array."""
+        return dtype_of(array.dtype)
+
     def native(self, dtype: DType) -> Any:
-        """NumPy's dtype."""
+        """NumPy's own dtype object."""
+        found = self._native.get(dtype)
+        if found is None:
+            raise lacking(dtype, self.name)
+        return found
 
     def by_size(
         self, small: Callable[..., Any], large: Callable[..., Any], least: int
@@ -102,61 +118,18 @@ class Memory(ABC):
         """A function of two arrays that looks at their sizes first."""
         return lambda x, y: small(x, y) if x.size < least > y.size else large(x, y)
 
-    def is_as_fast(self, steps: Steps) -> bool:
-        """Never: NumPy computes on one thread."""
-        return False
+    def wrote(self, target: Any) -> None:
+        """Nothing: these libraries do not count writes."""
 
-    own_casts: frozenset[DType] = frozenset()
-    size_of = staticmethod(operator.attrgetter("size"))
-    as_array = staticmethod(np.asarray)
-
-    def place(self, array: Any) -> Place | None:
-        """How the elements lie in memory, unless a subclass or another byte order gives them
-        another meaning."""
-        if type(array) is not np.ndarray or not array.dtype.isnative:
-            return None
-        return _new(Place, (array.shape, array.strides, "cpu"))  # faster than Place itself
-
-    def address(self, array: Any) -> int:
-        """The address of the first element. A buffer tells it fastest, if there may be one: not of
-        an array that is read-only, or not contiguous."""
-        try:
-            return _address(_buffer(array))
-        except (TypeError, ValueError, BufferError):
-            return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
-
-    def maker(
-        self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]
-    ) -> Callable[[Sequence[Any]], Any]:
-        """A function that makes new arrays, in the order of the first array that has the shape."""
-        native = self.native(dtype)
-        place = next((n for n, array in enumerate(like) if array.shape == shape), None)
-        if place is None or like[place].flags.c_contiguous:
-            return maker(shape, native, "C")
-        if like[place].flags.f_contiguous:
-            return maker(shape, native, "F")
-        return lambda arrays: np.empty_like(arrays[place], dtype=native)
-
-    def moved(self, array: Any, device: str) -> Any:
-        """The array itself: there is one device."""
-        return array
-
-    def may_write(self, target: Any, arrays: Sequence[Any]) -> bool:
-        """Whether each element can be written as soon as it is computed."""
-        is_plain = target.flags.writeable and (0 not in target.strides or target.size < 2)
-        return is_plain and all(_is_same_or_apart(target, array) for array in arrays)
-
-    def halves_doubles_once(self, device: str) -> bool:
-        """Always true."""
-        return True
+    def read(self, array: Any, key: Any) -> Any:
+        """The elements at an index."""
+        return array[key]
 
 
-def _is_same_or_apart(one: Any, other: Any) -> bool:
-    """Whether two arrays are the same elements in the same order, or share none."""
-    if not np.may_share_memory(one, other):
-        return True
-    is_same = one.__array_interface__["data"] == other.__array_interface__["data"]
-    return bool(is_same and one.shape == other.shape and one.strides == other.strides)
+@functools.cache
+def dtype_of(native: Any) -> DType:
+    """The dtype that one of NumPy's stands for."""
+    return to_dtype(native)
 
 
 # Ufuncs that cast their operands while they compute, piece by piece, without cast copies.
@@ -226,13 +199,10 @@ def casting_with_number(steps: Steps, backend: Backend) -> Casting | None:
         return (on_cast if is_cast else on_uncast)(*operands, **options)
 
     casts = steps.entry_casts(backend)
-    casts[place] = _unless_large(casts[place])
+    cast = casts[place]
+    assert cast is not None  # the array is cast
+    casts[place] = lambda x: x if x.size > _LARGE else cast(x)
     return computed, casts
-
-
-def _unless_large(cast: EntryCast | None) -> EntryCast:
-    assert cast is not None
-    return lambda x: x if x.size > _LARGE else cast(x)
 
 
 def casts_quietly(steps: Steps, backend: Backend) -> bool:
@@ -339,7 +309,7 @@ def _by_blocks(steps: Steps, backend: Backend, run: Callable[..., Any]) -> Write
 
     def write(target: Any, operands: Sequence[Any]) -> bool:
         arrays = [o for o in operands if isinstance(o, np.ndarray)]
-        if not _takes(target, operands, result) or not _are_apart(target, arrays):
+        if not _takes(target, operands, result) or not _are_same_or_apart(target, arrays):
             return False
         _in_blocks(run, target, list(operands))
         return True
@@ -379,7 +349,7 @@ def _takes(target: Any, operands: Sequence[Any], native: Any) -> bool:
     """Whether a target is a plain, large array with the dtype and the shape of the result."""
     if type(target) is not np.ndarray or target.size < _LEAST or target.dtype != native:
         return False
-    if not target.flags.writeable or not _is_apart_in_itself(target):
+    if not target.flags.writeable or not are_apart(target.shape, target.strides, target.itemsize):
         return False
     if any(isinstance(o, np.ndarray) and type(o) is not np.ndarray for o in operands):
         return False
@@ -389,16 +359,14 @@ def _takes(target: Any, operands: Sequence[Any], native: Any) -> bool:
         return False
 
 
-def _is_apart_in_itself(array: Any) -> bool:
-    """Whether no two elements share memory, as far as the strides tell."""
-    if array.flags.c_contiguous or array.flags.f_contiguous:
-        return True
-    end = array.itemsize
-    lengths = [(abs(step), n) for n, step in zip(array.shape, array.strides, strict=True) if n > 1]
+def are_apart(shape: Sequence[int], strides: Sequence[int], size: int) -> bool:
+    """Whether no two elements of an array share memory, as far as the strides tell. `size` is that
+    of an element, in the unit of the strides."""
+    lengths = [(abs(step), n) for n, step in zip(shape, strides, strict=True) if n > 1]
     for step, length in sorted(lengths):
-        if step < end:
+        if step < size:
             return False
-        end = step * length
+        size = step * length
     return True
 
 
@@ -406,22 +374,24 @@ def _are_alike(target: Any, operands: Sequence[Any]) -> bool:
     """Whether all arrays lie in memory as a new result does: functions that do not round to the
     nearest number may give other bits in another layout."""
     arrays = [o for o in operands if isinstance(o, np.ndarray) and o.ndim]
-    if not target.flags.c_contiguous or not _are_apart(target, arrays):
+    if not target.flags.c_contiguous or not _are_same_or_apart(target, arrays):
         return False
     return all(a.flags.c_contiguous and a.shape == target.shape for a in arrays)
 
 
-def _are_apart(target: Any, arrays: Sequence[Any]) -> bool:
+def _are_same_or_apart(target: Any, arrays: Sequence[Any]) -> bool:
     """Whether each array is the target itself, or in other memory."""
     return all(
-        _is_same(target, array) or not np.may_share_memory(target, array) for array in arrays
+        not np.may_share_memory(target, array)
+        or (_is_same(target, array) and target.dtype == array.dtype)
+        for array in arrays
     )
 
 
-def _is_same(target: Any, array: Any) -> bool:
-    place, other = (x.__array_interface__["data"][0] for x in (target, array))
-    has_same_form = (target.shape, target.strides) == (array.shape, array.strides)
-    return place == other and has_same_form and target.dtype == array.dtype
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two arrays are the same elements in the same order."""
+    first, second = (x.__array_interface__["data"][0] for x in (one, other))
+    return bool(first == second and (one.shape, one.strides) == (other.shape, other.strides))
 
 
 def _may_raise() -> bool:
@@ -446,14 +416,14 @@ _NOT_FOR_BOOL = frozenset({"sign", "cross"})
 _WARNS_ITSELF = frozenset({"mean", "std", "var", "median"})
 _PIECE = 1 << 16  # elements read at once, few enough to stay in the processor's cache
 _IS_FIRST = np.__version__.startswith("1.")  # it wraps Python ints, and warns about it
-_SIGN = (
-    standard.sign if _IS_FIRST else np.sign
-)  # for complex numbers NumPy 1 gave the sign of the real part
+# For complex numbers NumPy 1 gave the sign of the real part.
+_SIGN = standard.sign if _IS_FIRST else np.sign
 _FAR = 1 << 14  # an exponent beyond which every float is zero or infinite
 _SMALL = 32  # below this many bits, functions made of several loops round more than once
+_new, _address, _buffer = tuple.__new__, ctypes.addressof, ctypes.c_char.from_buffer
 
 
-class NumPy(Memory):
+class NumPy(OfNumPysDtypes):
     """The backend."""
 
     name = "numpy"
@@ -461,27 +431,11 @@ class NumPy(Memory):
     namespace = standard
 
     def __init__(self) -> None:
-        self._native = {d: found for d in DTYPES if (found := _native_dtype(d.name))}
-        self.dtypes = frozenset(self._native)
+        super().__init__({d: found for d in DTYPES if (found := _native_dtype(d.name))})
 
     def owns(self, thing: Any) -> bool:
         """Whether something is a NumPy array."""
         return isinstance(thing, np.ndarray)
-
-    def is_concrete(self, array: Any) -> bool:
-        """Always true."""
-        return True
-
-    def dtype_of(self, array: Any) -> DType:
-        """The dtype of an array."""
-        return _dtype_of(array.dtype)
-
-    def native(self, dtype: DType) -> Any:
-        """NumPy's own dtype object."""
-        found = self._native.get(dtype)
-        if found is None:
-            raise lacking(dtype, self)
-        return found
 
     def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
         """An array of numbers, nested lists or an array."""
@@ -576,16 +530,55 @@ class NumPy(Memory):
 
         return has_below
 
-    def wrote(self, target: Any) -> None:
-        """Nothing: NumPy does not count writes."""
+    def is_as_fast(self, steps: Steps) -> bool:
+        """Never: NumPy computes on one thread."""
+        return False
+
+    def place(self, array: Any) -> Place | None:
+        """How the elements lie in memory, unless a subclass or another byte order gives them
+        another meaning."""
+        if type(array) is not np.ndarray or not array.dtype.isnative:
+            return None
+        return _new(Place, (array.shape, array.strides, "cpu"))  # faster than Place itself
+
+    def address(self, array: Any) -> int:
+        """The address of the first element. A buffer tells it fastest, if there may be one: not of
+        an array that is read-only, or not contiguous."""
+        try:
+            return _address(_buffer(array))
+        except (TypeError, ValueError, BufferError):
+            return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+    def maker(
+        self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]
+    ) -> Callable[[Sequence[Any]], Any]:
+        """A function that makes new arrays, in the order of the first array that has the shape."""
+        native = self.native(dtype)
+        place = next((n for n, array in enumerate(like) if array.shape == shape), None)
+        if place is None or like[place].flags.c_contiguous:
+            return maker(shape, native, "C")
+        if like[place].flags.f_contiguous:
+            return maker(shape, native, "F")
+        return lambda arrays: np.empty_like(arrays[place], dtype=native)
+
+    def moved(self, array: Any, device: str) -> Any:
+        """The array itself: there is one device."""
+        return array
+
+    def may_write(self, target: Any, arrays: Sequence[Any]) -> bool:
+        """Whether each element can be written as soon as it is computed."""
+        is_plain = target.flags.writeable and (0 not in target.strides or target.size < 2)
+        return is_plain and all(
+            not np.may_share_memory(target, array) or _is_same(target, array) for array in arrays
+        )
+
+    def halves_doubles_once(self, device: str) -> bool:
+        """Always true."""
+        return True
 
     def takes_mask(self, op: str) -> bool:
         """Whether a function takes where= or initial=: all that can, do."""
         return True
-
-    def read(self, array: Any, key: Any) -> Any:
-        """The elements at an index."""
-        return array[key]
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """Writes into the array itself, or into a copy if another library lends its memory
@@ -665,11 +658,6 @@ def _silent_number(kind: Any, value: float) -> Any:
         return context.run(kind, value)
     except RuntimeError:  # another thread is using the context
         return context.copy().run(kind, value)
-
-
-@functools.cache
-def _dtype_of(native: Any) -> DType:
-    return to_dtype(native)
 
 
 @functools.cache

@@ -12,13 +12,13 @@ import array_api_compat.torch as standard
 import torch
 
 from castwise.arrays.backend import Backend, lacking
-from castwise.arrays.backends.numpy import NUMPY
+from castwise.arrays.backends.numpy import NUMPY, are_apart
 from castwise.arrays.backends.torch_functions import COMPUTED, function_in
 from castwise.arrays.steps import Steps, Writer
 from castwise.arrays.values import adapted
 from castwise.errors import UsageError
 from castwise.kernels.program import Place
-from castwise.vocab.dtypes import DTYPES, DType, dtype
+from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
@@ -43,9 +43,8 @@ ONE_PASS = _PROMOTES | {
 
 def mixed_function(steps: Steps, backend: Backend) -> Callable[..., Any] | None:
     """A function that runs all steps of an op at once; None if torch would give another dtype."""
-    is_torchs = (
-        steps.op in _PROMOTES and steps.compute.kind != "complex"
-    )  # castwise orders these itself
+    # Complex numbers are ordered by castwise itself.
+    is_torchs = steps.op in _PROMOTES and steps.compute.kind != "complex"
     function = function_in(steps.op, steps.compute) if is_torchs else None
     if function is None or not torch_agrees(steps, backend):
         return None
@@ -131,7 +130,9 @@ def _takes(target: Any, arrays: Sequence[Any], native: Any) -> bool:
         return False
     if not all(type(a) is torch.Tensor and _is_plain(a) for a in (target, *arrays)):
         return False
-    if not _is_apart_in_itself(target) or not all(_is_apart(target, a) for a in arrays):
+    if not are_apart(target.shape, target.stride(), 1):
+        return False
+    if not all(_is_same_or_elsewhere(target, a) for a in arrays):
         return False
     return _gives_shape(target.shape, [array.shape for array in arrays])
 
@@ -149,24 +150,13 @@ def _is_plain(array: Any) -> bool:
     return array.is_cpu and not array.requires_grad and array.layout is torch.strided
 
 
-def _is_apart(target: Any, array: Any) -> bool:
+def _is_same_or_elsewhere(target: Any, array: Any) -> bool:
     """Whether an array is the target itself, or in other memory: torch refuses anything between."""
     one, other = target.untyped_storage(), array.untyped_storage()
     if one.data_ptr() != other.data_ptr():
         return True
     has_same_form = (target.shape, target.stride()) == (array.shape, array.stride())
     return target.data_ptr() == array.data_ptr() and has_same_form and target.dtype is array.dtype
-
-
-def _is_apart_in_itself(array: Any) -> bool:
-    """Whether no two elements share memory, as far as the strides tell."""
-    end = 1
-    pairs = [(step, n) for n, step in zip(array.shape, array.stride(), strict=True) if n > 1]
-    for step, length in sorted(pairs):
-        if step < end:
-            return False
-        end = step * length
-    return True
 
 
 # uint32 and uint64, for which torch has casts and little else, computed on int64.
@@ -177,7 +167,7 @@ def _is_apart_in_itself(array: Any) -> bool:
 
 Function: TypeAlias = Callable[..., Any]
 
-_INT64 = dtype("int64")
+_INT64 = dtype_named("int64")
 _HIGHEST = -(1 << 63)  # only the highest bit
 _REST = (1 << 63) - 1  # the others
 # Ops that torch itself has for every unsigned dtype.
@@ -203,49 +193,32 @@ def unsigned_function(op: str, native: Any) -> Function | None:
     plain = function_in(op, _INT64)
     if op in _OWN:
         return plain
-    if native is torch.uint32:
-        return plain and _around(plain, _values, _wrapped, op)
-    if op in _SAME_BITS and plain:
-        return _around(plain, _bits, _from_bits, op)
+    if native is torch.uint32 or (plain and op in _SAME_BITS):
+        return plain and _on_int64(plain, op, native)
     if op in _ORDERED and plain:
-        return _around(plain, _flipped, _from_flipped, op)
+        return _on_int64(plain, op, native, is_flipped=True)
     own = _OWN_KERNELS.get(op)
-    return own and _around(own, _bits, _from_bits, op)
+    return own and _on_int64(own, op, native)
 
 
-def _around(function: Function, enter: Function, leave: Function, op: str) -> Function:
+def _on_int64(function: Function, op: str, native: Any, *, is_flipped: bool = False) -> Function:
     """A function of int64 for arrays that are converted before and after."""
 
+    def enter(x: Any) -> Any:
+        if native is torch.uint32:
+            return x.type(torch.int64)
+        bits = x.view(torch.int64)
+        return bits ^ _HIGHEST if is_flipped else bits
+
     def computed(*arrays: Any, **options: Any) -> Any:
-        result = function(*[enter(array) for array in arrays], **options)
-        is_number = result.dtype is torch.int64 and op not in _NOT_NUMBERS
-        return leave(result) if is_number else result
+        result = function(*map(enter, arrays), **options)
+        if result.dtype is not torch.int64 or op in _NOT_NUMBERS:
+            return result
+        if native is torch.uint32:
+            return result.type(native)
+        return (result ^ _HIGHEST if is_flipped else result).view(native)
 
     return computed
-
-
-def _values(x: Any) -> Any:
-    return x.type(torch.int64)
-
-
-def _wrapped(x: Any) -> Any:
-    return x.type(torch.uint32)
-
-
-def _bits(x: Any) -> Any:
-    return x.view(torch.int64)
-
-
-def _from_bits(x: Any) -> Any:
-    return x.view(torch.uint64)
-
-
-def _flipped(x: Any) -> Any:
-    return x.view(torch.int64) ^ _HIGHEST
-
-
-def _from_flipped(x: Any) -> Any:
-    return (x ^ _HIGHEST).view(torch.uint64)
 
 
 def _is_below(x: Any, y: Any) -> Any:
@@ -279,21 +252,12 @@ def _pow(x: Any, y: Any) -> Any:
     return torch.where(y < 0, power * root * root, power)
 
 
-def _heaviside(x: Any, y: Any) -> Any:
-    return torch.where(x == 0, y, torch.ones_like(x))
-
-
 _OWN_KERNELS: dict[str, Function] = {
-    "floor_divide": _floor_divide,
-    "remainder": _remainder,
-    "fmod": _remainder,
-    "bitwise_right_shift": _right_shift,
-    "pow": _pow,
-    "heaviside": _heaviside,
-    "abs": torch.clone,
-    "relu": torch.clone,
+    "floor_divide": _floor_divide, "remainder": _remainder, "fmod": _remainder,
+    "bitwise_right_shift": _right_shift, "pow": _pow, "abs": torch.clone, "relu": torch.clone,
+    "heaviside": lambda x, y: torch.where(x == 0, y, torch.ones_like(x)),
     "sign": lambda x: (x != 0).type(torch.int64),
-}
+}  # fmt: skip
 
 # torch's arrays: how they are made, cast, written and read.
 
@@ -357,7 +321,7 @@ class Torch:
         """torch's own dtype object."""
         found = self._native.get(dtype)
         if found is None:
-            raise lacking(dtype, self)
+            raise lacking(dtype, self.name)
         return found
 
     def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
@@ -386,9 +350,8 @@ class Torch:
         held = NUMPY.dtype_of(array)
         if held not in self.dtypes:
             if dtype is None:
-                raise lacking(held, self)
-            held = dtype
-            array = NUMPY.cast(array, held)
+                raise lacking(held, self.name)
+            held, array = dtype, NUMPY.cast(array, dtype)
         if not array.flags.writeable or min(array.strides, default=0) < 0:
             array = array.copy()
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -400,9 +363,7 @@ class Torch:
 
     def cast(self, array: Any, dtype: DType) -> Any:
         """A copy of the array in a dtype; out-of-range values convert as in torch."""
-        native = self._native.get(dtype)
-        if native is None:
-            raise lacking(dtype, self)
+        native = self.native(dtype)
         if array.dtype is native:
             return array.clone()
         if array.is_complex() and not native.is_complex:
@@ -421,9 +382,8 @@ class Torch:
     def number(self, value: Scalar, dtype: DType) -> Any:
         """A 0-d tensor on the CPU, which computes with tensors on any device."""
         if torch.is_inference_mode_enabled():
-            with torch.inference_mode(
-                False
-            ):  # it may be combined with tensors that record gradients later
+            # It may be combined with tensors that record gradients later.
+            with torch.inference_mode(False):
                 return self.number(value, dtype)
         native = self.native(dtype)
         if isinstance(value, complex) and dtype.kind in ("int", "float"):
@@ -520,7 +480,9 @@ class Torch:
         self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]
     ) -> Callable[[Sequence[Any]], Any]:
         """A function that makes new tensors, in the order of the first one that has the shape."""
-        native, device = self.native(dtype), _device(like)
+        native = self.native(dtype)
+        # A 0-d array on the CPU computes with those on any device.
+        device = next((array.device for array in like if array.ndim), like[0].device)
         place = next((n for n, array in enumerate(like) if array.shape == shape), None)
         if place is None or like[place].is_contiguous():
             return lambda arrays: torch.empty(shape, dtype=native, device=device)
@@ -571,9 +533,8 @@ class Torch:
             return array.numpy(force=True)
         held = self._dtypes[array.dtype]
         if held not in NUMPY.dtypes:
-            return array.type(torch.complex64).numpy(
-                force=True
-            )  # older versions of ml_dtypes lack complex32
+            # Older versions of ml_dtypes lack complex32.
+            return array.type(torch.complex64).numpy(force=True)
         return array.detach().resolve_conj().view(bits).numpy(force=True).view(NUMPY.native(held))
 
     def requires_gradient(self, array: Any) -> bool:
@@ -619,17 +580,10 @@ def _extent(array: Any) -> tuple[int, int]:
     return array.data_ptr(), array.data_ptr() + (last + 1) * array.element_size()
 
 
-def _device(arrays: Sequence[Any]) -> Any:
-    """The device of arrays; a 0-d one on the CPU computes with those on any."""
-    return next((array.device for array in arrays if array.ndim), arrays[0].device)
-
-
 def _places(key: Any) -> Any:
     """An index whose masks are replaced by the positions they select."""
-    if not isinstance(key, tuple):
-        key = (key,)
     found: list[Any] = []
-    for part in key:
+    for part in key if isinstance(key, tuple) else (key,):
         is_mask = isinstance(part, torch.Tensor) and part.ndim and part.dtype is torch.bool
         found.extend(part.nonzero(as_tuple=True) if is_mask else [part])
     return tuple(found)

@@ -118,10 +118,6 @@ def imag(x: Any) -> Any:
     return x.imag if x.is_complex() else torch.zeros_like(x)
 
 
-def conj(x: Any) -> Any:
-    return torch.conj(x)
-
-
 def exact_sqrt(x: Any) -> Any:
     """The square root rounded to the nearest number, which torch's own may not be on a CPU.
 
@@ -156,12 +152,8 @@ def log_softmax(x: Any, *, axis: int = -1) -> Any:
     return torch.log_softmax(x, axis)
 
 
-def _all_axes(x: Any, axis: Any) -> Any:
-    return tuple(range(x.ndim)) if axis is None else axis
-
-
 def logsumexp(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-    return torch.logsumexp(x, _all_axes(x, axis), keepdims)
+    return torch.logsumexp(x, tuple(range(x.ndim)) if axis is None else axis, keepdims)
 
 
 def norm(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
@@ -199,8 +191,8 @@ def allclose(x: Any, y: Any, **tolerance: Any) -> Any:
 REPLACEMENTS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        where, div, floor_divide, pow, ldexp, clamp, matmul, dot, inner, real, imag, conj,
-        threshold, softmax, log_softmax, logsumexp, norm, median, isclose, allclose, exact_sqrt,
+        where, div, floor_divide, pow, ldexp, clamp, matmul, dot, inner, real, imag, threshold,
+        softmax, log_softmax, logsumexp, norm, median, isclose, allclose, exact_sqrt,
     )
 }  # fmt: skip
 
@@ -248,10 +240,6 @@ def _clamp(x: Any, *bounds: Any) -> Any:
     return x if high is None else _minimum(x, high)
 
 
-def _relu(x: Any) -> Any:
-    return _maximum(x, torch.zeros_like(x))
-
-
 def _places(x: Any, axis: int) -> Any:
     """The indices that sort the elements along an axis, NaN last."""
     last = torch.isnan(x).to(torch.int8)
@@ -262,10 +250,15 @@ def _places(x: Any, axis: int) -> Any:
     return places
 
 
+def _gone(x: Any, axis: Any) -> list[int]:
+    """The reduced axes, counted from the front."""
+    axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+    return sorted(n % x.ndim for n in axes)
+
+
 def _flat(x: Any, axis: Any) -> Any:
     """The array with the reduced axes merged into one, the last."""
-    axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
-    gone = sorted(n % x.ndim for n in axes)
+    gone = _gone(x, axis)
     kept = [n for n in range(x.ndim) if n not in gone]
     together = math.prod([x.shape[n] for n in gone])  # without elements, -1 could be any length
     return x.permute([*kept, *gone]).reshape(*[x.shape[n] for n in kept], together)
@@ -275,8 +268,7 @@ def _shaped(found: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     """A result without the reduced axes, or with length 1 for each."""
     if not keepdims:
         return found
-    axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
-    gone = {n % x.ndim for n in axes}
+    gone = _gone(x, axis)
     return found.reshape([1 if n in gone else size for n, size in enumerate(x.shape)])
 
 
@@ -331,27 +323,15 @@ def _log_softmax(x: Any, *, axis: int = -1) -> Any:
     return away - torch.log(torch.sum(torch.exp(away), axis, keepdim=True))
 
 
-ON_COMPLEX: dict[str, Callable[..., Any]] = {
-    "lt": _less,
-    "le": _less_equal,
-    "gt": _greater,
-    "ge": _greater_equal,
-    "maximum": _maximum,
-    "minimum": _minimum,
-    "fmax": _fmax,
-    "fmin": _fmin,
-    "clamp": _clamp,
-    "relu": _relu,
-    "max": _extreme(is_largest=True),
-    "min": _extreme(is_largest=False),
-    "argmax": _argument(is_largest=True),
-    "argmin": _argument(is_largest=False),
-    "median": _median,
-    "softmax": _softmax,
-    "log_softmax": _log_softmax,
-    "sign": torch.sgn,
+_ON_COMPLEX: dict[str, Callable[..., Any]] = {
+    "lt": _less, "le": _less_equal, "gt": _greater, "ge": _greater_equal, "maximum": _maximum,
+    "minimum": _minimum, "fmax": _fmax, "fmin": _fmin, "clamp": _clamp,
+    "relu": lambda x: _maximum(x, torch.zeros_like(x)),
+    "max": _extreme(is_largest=True), "min": _extreme(is_largest=False),
+    "argmax": _argument(is_largest=True), "argmin": _argument(is_largest=False),
+    "median": _median, "softmax": _softmax, "log_softmax": _log_softmax, "sign": torch.sgn,
     "round": standard.round,
-}
+}  # fmt: skip
 
 # The function for an op in a dtype: which there are, and where torch's own will not do.
 
@@ -376,15 +356,17 @@ _BY_RECIPE = ("outer", "vecdot", "cross", "kron")  # torch's own functions take 
 _NOT_IN_BOOL = frozenset({
     "sub", "floor_divide", "remainder", "fmod", "pow", "matmul", "dot", "clamp", "addcmul", "abs",
     "neg", "square", "floor", "ceil", "round", "trunc", "argmax", "argmin", "bitwise_left_shift",
-    "bitwise_right_shift", "relu", "threshold", "tensordot", "inner", "vecdot",
-    "cross",
+    "bitwise_right_shift", "relu", "threshold", "tensordot", "inner", "vecdot", "cross",
 })  # fmt: skip
 _NOT_IN_COMPLEX = frozenset({
     "floor_divide", "remainder", "fmod", "atan2", "hypot", "copysign", "nextafter", "heaviside",
-    "xlogy", "floor", "ceil", "trunc", "threshold", "erf", "gelu", "logaddexp2",
-    "degrees", "radians",
+    "xlogy", "floor", "ceil", "trunc", "threshold", "erf", "gelu", "logaddexp2", "degrees",
+    "radians",
 })  # fmt: skip
 _NOT_IN_INTEGERS = frozenset({"logaddexp", "logaddexp2", "mean"})
+_LACKING = {
+    "bool": _NOT_IN_BOOL | _NOT_IN_INTEGERS, "int": _NOT_IN_INTEGERS, "complex": _NOT_IN_COMPLEX,
+}  # fmt: skip
 # Functions of 16-bit floats that round more than once on some device, or are missing.
 _ROUNDS_BETWEEN = frozenset({
     "floor_divide", "remainder", "fmod", "logaddexp", "logaddexp2", "xlogy", "rsqrt", "erf", "gelu",
@@ -404,14 +386,10 @@ _FUNCTIONS: dict[str, Function] = {
     **{name: getattr(standard, name) for name in _OF_THE_STANDARD},
     **{name: partial(RECIPES[name], standard) for name in _BY_RECIPE},
     **REPLACEMENTS,
-    "positive": torch.positive,
-    "float_power": REPLACEMENTS["pow"],
-    "gelu": torch.nn.functional.gelu,
-    "degrees": torch.rad2deg,
-    "radians": torch.deg2rad,
-    "cumsum": standard.cumulative_sum,
-    "cumprod": standard.cumulative_prod,
-}
+    "positive": torch.positive, "conj": torch.conj, "float_power": pow,
+    "gelu": torch.nn.functional.gelu, "degrees": torch.rad2deg, "radians": torch.deg2rad,
+    "cumsum": standard.cumulative_sum, "cumprod": standard.cumulative_prod,
+}  # fmt: skip
 COMPUTED = frozenset({
     "bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64",
     "complex64", "complex128",
@@ -427,7 +405,7 @@ def function_in(op: str, dtype: DType) -> Function | None:
         return _FUNCTIONS[op]
     if dtype.name not in COMPUTED or _is_lacking(op, dtype):
         return None
-    found = ON_COMPLEX.get(op) if dtype.kind == "complex" else None
+    found = _ON_COMPLEX.get(op) if dtype.kind == "complex" else None
     found = found or _FUNCTIONS.get(op)
     return _without_autocast(found) if found and op in _AUTOCAST else found
 
@@ -436,12 +414,7 @@ def _is_lacking(op: str, dtype: DType) -> bool:
     """Whether torch's function for an op cannot be used for a dtype."""
     if dtype.kind == "float":
         return dtype.bits < 32 and op in _ROUNDS_BETWEEN
-    lacking = {
-        "bool": _NOT_IN_BOOL | _NOT_IN_INTEGERS,
-        "int": _NOT_IN_INTEGERS,
-        "complex": _NOT_IN_COMPLEX,
-    }[dtype.kind]
-    return op in lacking
+    return op in _LACKING[dtype.kind]
 
 
 def _without_autocast(function: Function) -> Function:
