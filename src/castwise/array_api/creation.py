@@ -12,7 +12,7 @@ from castwise.arrays.backends import DEFAULT_BACKEND, array_backend, backend_nam
 from castwise.arrays.calls import common_dialect
 from castwise.arrays.data import default_dtype
 from castwise.arrays.elements import backend_result, check_tensor, result_dtype
-from castwise.arrays.kinds import Kind, interned, truncated_dtype
+from castwise.arrays.kinds import Kind, interned, raw_array, truncated_dtype
 from castwise.arrays.tensor import Tensor, wrapped
 from castwise.arrays.tensor import asarray as tensor_of_any_home
 from castwise.catalog.dialects import STANDARD, chosen_here, dialect_named, to_dialect
@@ -191,7 +191,7 @@ def from_dlpack(
     backend: str | None = None,
 ) -> Tensor:
     """A tensor of an array that another library shares by DLPack."""
-    held = x._array if isinstance(x, Tensor) else x
+    held = raw_array(x)
     own = None if dialect is None else to_dialect(dialect)
     holder = (
         backend_named(backend) if backend else array_backend(held) or backend_named(DEFAULT_BACKEND)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from castwise.array_api.functions import (
     Axes,
@@ -16,6 +16,7 @@ from castwise.array_api.functions import (
     vecdot,
 )
 from castwise.arrays.elements import as_index, check_tensor, moved
+from castwise.arrays.kinds import raw_array
 from castwise.arrays.tensor import Tensor
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
@@ -122,7 +123,7 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
 
 def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """How many singular values of matrices are not negligible."""
-    return as_index(first_result("linalg.matrix_rank", x, rtol=_raw(rtol))._array, x)
+    return as_index(first_result("linalg.matrix_rank", x, rtol=raw_array(rtol))._array, x)
 
 
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -137,7 +138,7 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
 
 def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """The pseudo-inverses of matrices."""
-    return first_result("linalg.pinv", x, rtol=_raw(rtol))
+    return first_result("linalg.pinv", x, rtol=raw_array(rtol))
 
 
 def qr(x: Tensor, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QR:
@@ -175,7 +176,3 @@ def vector_norm(
 ) -> Tensor:
     """A norm of vectors, by default the Euclidean norm."""
     return op("linalg.vector_norm", x, axis=axis, keepdims=keepdims, ord=ord)
-
-
-def _raw(rtol: Any) -> Any:
-    return rtol._array if isinstance(rtol, Tensor) else rtol

@@ -23,7 +23,7 @@ from castwise.arrays.calls import (
     common_home,
     decided,
     has_lists,
-    raw,
+    raw_operands,
     without_lists,
 )
 from castwise.arrays.data import array_and_kind, default_dtype
@@ -32,12 +32,13 @@ from castwise.arrays.functions import LIKE, Function, function_for
 from castwise.arrays.fusing import fused_op
 from castwise.arrays.kinds import Kind, TensorData, fitted, interned
 from castwise.arrays.steps import (
+    CastsInside,
+    RunsWhole,
     Writer,
-    casting_inside,
+    WritesInto,
+    able,
     op_steps,
-    running_whole,
     under_rules,
-    writing_into,
 )
 from castwise.catalog.dialects import DEFAULT
 from castwise.engine.ask import (
@@ -90,14 +91,14 @@ class Prepared:
         self._steps = under_rules(op_steps(decision, computes), computed)
         self.is_elementwise = self._steps.is_elementwise
         self.entering = tuple([entry and entry.dtype for entry in self._steps.entries])
-        inside = casting_inside(backend)
+        inside: CastsInside | None = able(backend, CastsInside)
         casting = inside.casting(self._steps) if inside and not self._steps.kernel else None
         if casting:
             self._function, self._entry_casts = casting
         else:
             self._function = self._steps.quieted(self._steps.function(backend), backend)
             self._entry_casts = self._steps.entry_casts(backend)
-        at_once = running_whole(backend)
+        at_once: RunsWhole | None = able(backend, RunsWhole)
         whole = at_once.whole(self._steps) if at_once and not self._steps.kernel else None
         if self._steps.defaults:
             self._function = functools.partial(self._function, **self._steps.defaults)
@@ -111,7 +112,8 @@ class Prepared:
 
     def compute(self, *operands: Any, **options: Any) -> Any:
         """Casts and computes; returns what the function returns, one array or several."""
-        return self._function(*self._entered(operands), **options)
+        given = [c(o) if c else o for c, o in zip(self._entry_casts, operands, strict=True)]
+        return self._function(*given, **options)
 
     def writes(self, target: Any, operands: Sequence[Any]) -> bool:
         """Whether it has computed straight into a raw array. If not, it has changed nothing."""
@@ -119,18 +121,14 @@ class Prepared:
             return True
         if self._writer is None:
             is_plain = self.is_elementwise and not self._steps.kernel
-            able = writing_into(self.backend) if is_plain else None
-            found = able and able.into(self._steps, self._run, self._fused is not None)
-            self._writer = found or _never
+            into: WritesInto | None = able(self.backend, WritesInto) if is_plain else None
+            found = into and into.into(self._steps, self._run, self._fused is not None)
+            self._writer = found or (lambda target, operands: False)
         return self._writer(target, operands)
 
     def _run(self, *operands: Any) -> Any:
         """The current way to compute, which changes once it is known to be right."""
         return self.run(*operands)
-
-    def _entered(self, operands: Sequence[Any]) -> list[Any]:
-        """The operands, cast for the function."""
-        return [c(o) if c else o for c, o in zip(self._entry_casts, operands, strict=True)]
 
     def _carefully(self, *operands: Any, **options: Any) -> Any:
         """Casts, computes, and ensures the result's type and dtype."""
@@ -145,9 +143,7 @@ class Prepared:
 
     def _by_size(self, plain: Function) -> Function:
         """A computation that leaves large arrays to a kernel, if there is one."""
-        if self._fused is None:
-            return plain
-        return self._fused.unless_small(plain)
+        return plain if self._fused is None else self._fused.unless_small(plain)
 
     def with_number(self, place: int, number: Any) -> PreparedWithNumber | None:
         """The computation with a number; None while results still need to be checked."""
@@ -192,10 +188,6 @@ class Prepared:
         return lambda x, y, **options: function(left(x), right(y), **options)
 
 
-def _never(target: Any, operands: Sequence[Any]) -> bool:
-    return False
-
-
 def check_kernel(decision: Decision) -> None:
     """Raises PromotionError if the framework itself promotes and then has no kernel.
 
@@ -215,16 +207,12 @@ def check_kernel(decision: Decision) -> None:
 # A reduction with a mask runs over all elements, with a neutral element in place of each masked
 # one. The initial value is combined with the result.
 
-MASKING = frozenset({"where", "initial"})
+_MASKING = frozenset({"where", "initial"})
 # reduction -> the op that combines two results, and its neutral element
 _TOGETHER: dict[str, tuple[str, int | None]] = {
-    "sum": ("add", 0),
-    "prod": ("mul", 1),
-    "any": ("logical_or", 0),
-    "all": ("logical_and", 1),
-    "max": ("maximum", None),
-    "min": ("minimum", None),
-}
+    "sum": ("add", 0), "prod": ("mul", 1), "any": ("logical_or", 0), "all": ("logical_and", 1),
+    "max": ("maximum", None), "min": ("minimum", None),
+}  # fmt: skip
 
 
 @runtime_checkable
@@ -246,7 +234,7 @@ def _run_masked(prepared: Prepared, given: Sequence[Any], options: Mapping[str, 
     if name not in _TOGETHER:
         raise _not_masked(prepared, name)
     mask, initial = options.get("where"), options.get("initial")
-    others = {key: value for key, value in options.items() if key not in MASKING}
+    others = {key: value for key, value in options.items() if key not in _MASKING}
     together, nothing = _TOGETHER[name]
     array = given[0]
     if mask is not None:
@@ -464,7 +452,7 @@ def run(
         return into
     if not options:
         array = prepared.run(*given)
-    elif MASKING.isdisjoint(options):
+    elif _MASKING.isdisjoint(options):
         array = prepared.plain(*given, **options)
     else:
         array = _run_masked(prepared, given, options)
@@ -476,11 +464,7 @@ def run(
 def _given(prepared: Prepared, operands: Sequence[Any]) -> list[Any]:
     """The operands that are not None, in the form that the backend computes with."""
     seen = prepared.decision.question.operands
-    there = [(operand, d) for operand, d in zip(operands, seen, strict=True) if operand is not None]
-    return [
-        raw(operand, prepared.backend, description, dtype)
-        for (operand, description), dtype in zip(there, prepared.entering, strict=True)
-    ]
+    return raw_operands(operands, seen, prepared.backend, prepared.entering)
 
 
 # `x += y` and in-place ops: the dtype is kept, changed or refused as in the dialect's
@@ -769,11 +753,9 @@ def quotient_and_remainder(first: Any, second: Any) -> Any:
     """`x // y` and `x % y` of two operands, at least one of which is a tensor."""
     is_first: bool = isinstance(first, TensorData)
     if is_first:
-        quotient, remainder = first.__floordiv__, first.__mod__
-        other = second
+        quotient, remainder, other = first.__floordiv__, first.__mod__, second
     else:
-        quotient, remainder = second.__rfloordiv__, second.__rmod__
-        other = first
+        quotient, remainder, other = second.__rfloordiv__, second.__rmod__, first
     found = quotient(other)
     return found if found is NotImplemented else (found, remainder(other))
 

@@ -13,7 +13,14 @@ from castwise.arrays.backends import DEFAULT_BACKEND, array_backend, backend_nam
 from castwise.arrays.casting import cast_under
 from castwise.arrays.data import array_and_kind
 from castwise.arrays.functions import LIKE
-from castwise.arrays.kinds import Kind, TensorData, fitted, made_constant, truncated_dtype
+from castwise.arrays.kinds import (
+    Kind,
+    TensorData,
+    fitted,
+    made_constant,
+    raw_array,
+    truncated_dtype,
+)
 from castwise.arrays.steps import op_steps
 from castwise.catalog.dialects import DEFAULT, chosen_here, dialect_named
 from castwise.engine.ask import answer, find_op, named_arguments, to_number
@@ -231,6 +238,15 @@ def raw(operand: Any, backend: Backend, seen: Operand, entering: DType | None = 
     return backend.make(operand, None if is_held else entering, copy=None, device=None)
 
 
+def raw_operands(
+    operands: Sequence[Any], seen: Sequence[Operand], backend: Backend, entering: Sequence[Any]
+) -> list[Any]:
+    """The operands that are not None, in the form that the backend computes with."""
+    there = [(operand, d) for operand, d in zip(operands, seen, strict=True) if operand is not None]
+    pairs = zip(there, entering, strict=True)
+    return [raw(operand, backend, description, dtype) for (operand, description), dtype in pairs]
+
+
 def common_backend(operands: Sequence[Any], seen: Sequence[Operand]) -> Backend:
     """The common backend of an op's tensors and arrays; NumPy arrays mix with any.
 
@@ -428,14 +444,9 @@ def arranged(
         given = without_lists(name, given, form, home, inplace=inplace)
     if others.get("alpha") is not None:
         others["alpha"] = to_number(others["alpha"])
-    left = {key: _raw_option(others[key]) for key in _COMPUTED_WITH if others.get(key) is not None}
+    left = {key: raw_array(others[key]) for key in _COMPUTED_WITH if others.get(key) is not None}
     named = named_arguments(row, others)
     return CallArguments(given, {**others, **left} if named is not NOTHING else others, named)
-
-
-def _raw_option(option: Any) -> Any:
-    """An option in the form that the backend takes."""
-    return option._array if isinstance(option, TensorData) else option
 
 
 # Checks that the arrays of a declared op are on one device.
@@ -472,12 +483,15 @@ def cast_inputs(decision: Decision, operands: Sequence[Any]) -> tuple[Any, ...]:
         raise UsageError(f"{question} has {len(question.operands)} operands, not {len(operands)}.")
     seen = [described(operand, question.dialect, sees_values=False) for operand in operands]
     for given, asked in zip(seen, question.operands, strict=True):
-        _check(given, asked, decision)
+        if given.dtype is not asked.dtype or given.kind != asked.kind:
+            raise UsageError(
+                f"the decision is about {question}, but {given} is not {asked}: get a decision for "
+                "these operands, cw.resolve(...)."
+            )
     backend = common_backend(operands, seen)
     steps = op_steps(decision, question.op.name)
-    there = [(o, d) for o, d in zip(operands, seen, strict=True) if o is not None]
     entering = [entry and entry.dtype for entry in steps.entries]
-    arrays = [raw(o, backend, d, dtype) for (o, d), dtype in zip(there, entering, strict=True)]
+    arrays = raw_operands(operands, seen, backend, entering)
     entered = iter(steps.enter(arrays, backend))
     cast = [None if o is None else _array(next(entered), decision, backend) for o in operands]
     tensor = next((o for o in operands if isinstance(o, TensorData)), None)
@@ -492,11 +506,3 @@ def _array(entered: Any, decision: Decision, backend: Any) -> Any:
     if backend.owns(entered):
         return entered
     return backend.make(entered, decision.compute, copy=None, device=None)
-
-
-def _check(given: Operand, asked: Operand, decision: Decision) -> None:
-    if given.dtype is not asked.dtype or given.kind != asked.kind:
-        raise UsageError(
-            f"the decision is about {decision.question}, but {given} is not {asked}: get a "
-            "decision for these operands, cw.resolve(...)."
-        )

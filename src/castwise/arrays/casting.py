@@ -180,7 +180,9 @@ def cast_under(
     if rule == "wraps":
         rule = WRAPS_ON.get(architecture(), WRAPS_ON["x86_64"])
     real = function_for(backend, "real", held)(array) if held.kind == "complex" else array
-    return _CONVERSIONS[rule](backend, _widened(backend, real), target)
+    # float32 holds the limits of integers, exactly or nearly.
+    wide = backend.cast(real, _FLOAT32) if backend.dtype_of(real).bits < 32 else real
+    return _CONVERSIONS[rule](backend, wide, target)
 
 
 def _flushed_cast(backend: Backend, array: Any, held: DType, target: DType) -> Any:
@@ -213,38 +215,35 @@ def _truth(values: Values, backend: Backend, array: Any, target: DType, is_asked
     if held.kind == "complex":
         if values.casting.truth == "not zero" == own.casting.truth:
             return backend.cast(array, target)
-        if values.casting.truth == "not zero" or (
-            is_asked and values.casting.truth == "implied real part"
-        ):
+        is_implied = is_asked and values.casting.truth == "implied real part"
+        if values.casting.truth == "not zero" or is_implied:
             return function_for(backend, "ne", held)(array, backend.number(0, held))
         array = function_for(backend, "real", held)(array)
         held = held.part
     is_by_bits = is_asked and held.bits < 32
-    if (
-        values.casting.subnormals == "flushed" != own.casting.subnormals
-        and is_flushed(held)
-        and not is_by_bits
-    ):
+    is_flushing = values.casting.subnormals == "flushed" != own.casting.subnormals
+    if is_flushing and is_flushed(held) and not is_by_bits:
         array = flusher(backend, held)(array)
     return backend.cast(array, target)
 
 
-def _widened(backend: Backend, array: Any) -> Any:
-    """Floats in a dtype that holds the limits of integers, exactly or nearly."""
-    return backend.cast(array, _FLOAT32) if backend.dtype_of(array).bits < 32 else array
-
-
 def _saturated(backend: Backend, x: Any, target: DType) -> Any:
     """The nearest number of the dtype; NaN becomes 0."""
+    held, least, most = backend.dtype_of(x), int(target.min), int(target.max)
+    is_below = function_for(backend, "lt", held)(x, backend.number(least, held))
+    is_above = function_for(backend, "ge", held)(x, backend.number(most + 1, held))
+    is_within = _is_within(backend, x, target)
+    within = backend.cast(_chosen(backend, held, is_within, x, 0), target)
+    capped = _chosen(backend, target, is_above, most, within)
+    return _chosen(backend, target, is_below, least, capped)
+
+
+def _is_within(backend: Backend, x: Any, target: DType) -> Any:
     held = backend.dtype_of(x)
     low, high = backend.number(int(target.min), held), backend.number(int(target.max) + 1, held)
-    is_below = function_for(backend, "lt", held)(x, low)
-    is_above = function_for(backend, "ge", held)(x, high)
-    is_within = _both(backend, function_for(backend, "ge", held)(x, low),
-                      function_for(backend, "lt", held)(x, high))  # fmt: skip
-    within = backend.cast(_chosen(backend, held, is_within, x, 0), target)
-    capped = _chosen(backend, target, is_above, backend.number(int(target.max), target), within)
-    return _chosen(backend, target, is_below, backend.number(int(target.min), target), capped)
+    both = function_for(backend, "logical_and", dtype("bool"))
+    at_least, below = (function_for(backend, op, held) for op in ("ge", "lt"))
+    return both(at_least(x, low), below(x, high))
 
 
 def _wrapped_as_arm(backend: Backend, x: Any, target: DType) -> Any:
@@ -259,12 +258,9 @@ def _wrapped_as_x86_64(backend: Backend, x: Any, target: DType) -> Any:
     """Casts through int32 or int64, whose lowest number replaces all that are out of range."""
     is_wide = target.bits == 64 or (target.bits == 32 and not target.is_signed)
     middle = _INT64 if is_wide and _INT64 in backend.dtypes else _INT32
-    held = backend.dtype_of(x)
-    low, high = backend.number(int(middle.min), held), backend.number(int(middle.max) + 1, held)
-    is_within = _both(backend, function_for(backend, "ge", held)(x, low),
-                      function_for(backend, "lt", held)(x, high))  # fmt: skip
+    held, is_within = backend.dtype_of(x), _is_within(backend, x, middle)
     within = backend.cast(_chosen(backend, held, is_within, x, 0), middle)
-    least = backend.number(int(middle.min), middle)
+    least = int(middle.min)
     found = backend.cast(_chosen(backend, middle, is_within, within, least), target)
     return _upper_half(backend, x, found) if target is _UINT64 and middle is _INT64 else found
 
@@ -273,7 +269,7 @@ def _upper_half(backend: Backend, x: Any, found: Any) -> Any:
     """The numbers of uint64 above int64; from 2**64 the result is 0."""
     held, at_least = backend.dtype_of(x), function_for(backend, "ge", backend.dtype_of(x))
     is_high, is_beyond = (at_least(x, backend.number(2.0**n, held)) for n in (63, 64))
-    high = backend.cast(_chosen(backend, held, is_beyond, backend.number(0, held), x), _UINT64)
+    high = backend.cast(_chosen(backend, held, is_beyond, 0, x), _UINT64)
     return _chosen(backend, _UINT64, is_high, high, found)
 
 
@@ -284,11 +280,7 @@ _CONVERSIONS: dict[str, Callable[[Backend, Any, DType], Any]] = {
 }
 
 
-def _both(backend: Backend, one: Any, other: Any) -> Any:
-    return function_for(backend, "logical_and", dtype("bool"))(one, other)
-
-
 def _chosen(backend: Backend, held: DType, condition: Any, x: Any, y: Any) -> Any:
     """x where the condition holds, y elsewhere."""
-    y = backend.number(y, held) if isinstance(y, int) else y
+    x, y = (backend.number(n, held) if isinstance(n, int) else n for n in (x, y))
     return function_for(backend, "where", held)(condition, x, y)

@@ -40,7 +40,8 @@ def array_and_kind(
         is_held = of_data or array_backend(data._array)
         data = data._array if is_held else data.numpy()
     elif dialect is None and home == DEFAULT:
-        home = _home_dialect(data)
+        framework = array_dialect(data)
+        home = framework.name if framework else DEFAULT
     own = None if dialect is None else to_dialect(dialect)
     of_data = of_data or (None if backend else array_backend(data))
     holder = of_data or backend_named(backend or DEFAULT_BACKEND)
@@ -50,12 +51,6 @@ def array_and_kind(
     array = held_array(data, wanted, current_dialect, holder, copy=copy, device=device)
     kind = Kind(holder, holder.dtype_of(array), not array.shape, is_weak, own, home)
     return array, interned(kind)
-
-
-def _home_dialect(data: Any) -> str:
-    """The name of the dialect that an array's framework follows; the default for other data."""
-    found = array_dialect(data)
-    return found.name if found else DEFAULT
 
 
 def held_array(
@@ -165,7 +160,7 @@ def beyond(data: Any, wanted: DType | None) -> ScalarRangeError:
 def _unreadable(data: Any, wanted: DType | None) -> UsageError | None:
     """The error for data that cannot become an array; None if the data is not the cause."""
     if hasattr(data, "dtype"):
-        return None if _has_dtype(data) else out_of_scope(str(data.dtype)) or UsageError(
+        return None if known_dtype(data.dtype) else out_of_scope(str(data.dtype)) or UsageError(
             f"castwise has no dtype for {data.dtype}: cast the array to one it has, such as "
             "x.astype('float64')."
         )  # fmt: skip
@@ -184,12 +179,12 @@ def _unreadable(data: Any, wanted: DType | None) -> UsageError | None:
     )
 
 
-def _has_dtype(array: Any) -> bool:
-    """Whether castwise has the dtype of an array."""
+def known_dtype(thing: Any) -> DType | None:
+    """The dtype that a thing names, if any."""
     try:
-        return to_dtype(array.dtype) is not None
+        return to_dtype(thing)
     except UsageError:
-        return False
+        return None
 
 
 def _is_out_of_place(number: Any, wanted: DType) -> bool:
@@ -209,9 +204,7 @@ def _way(thing: Any) -> str:
     """What to do with something that is not a number."""
     if thing is None:
         return "use a number instead, such as float('nan') for a missing one."
-    if isinstance(thing, (str, bytes)):
-        return "convert it, such as float(x)."
-    is_many = hasattr(thing, "__iter__")
+    is_many = hasattr(thing, "__iter__") and not isinstance(thing, (str, bytes))
     return "convert it to a list, list(x)." if is_many else "convert it, such as float(x)."
 
 

@@ -17,7 +17,7 @@ from castwise.arrays.backends import DEFAULT_BACKEND, backend_named
 from castwise.arrays.calls import common_dialect, described
 from castwise.arrays.casting import cast_under, own_values
 from castwise.arrays.data import array_and_kind, held_array
-from castwise.arrays.kinds import Kind, TensorData, as_constant_with, fitted
+from castwise.arrays.kinds import Kind, TensorData, as_constant_with, fitted, raw_array
 from castwise.catalog.dialects import DEFAULT
 from castwise.engine.ask import answer
 from castwise.engine.decision import Question
@@ -153,21 +153,20 @@ def insertion_places(
     home: str = DEFAULT,
 ) -> Tensor:
     """The result of `searchsorted`, which compares in the dtype that the dialect promotes to."""
-    if isinstance(x2, TensorData):
-        x1, x2 = constants_together(check_tensor(x1, "searchsorted"), x2)
-    joined = result_dtype((check_tensor(x1, "searchsorted"), x2), home)
-    first: Any = x1
+    first, is_tensor = check_tensor(x1, "searchsorted"), isinstance(x2, TensorData)
+    if is_tensor:
+        first, x2 = constants_together(first, x2)
+    joined = result_dtype((first, x2), home)
     first = first.astype(joined, copy=False)
-    if isinstance(x2, TensorData):
-        second: Any = x2
-        second = second.astype(joined, copy=False)
+    if is_tensor:
+        second = x2.astype(joined, copy=False)
     else:
         number = first._kind.backend.make(x2, first.dtype, copy=None, device=first.device)
         second = with_array(first, number)
     order = None if sorter is None else sorter._array
     sought = second if second.ndim else second.reshape((1,))  # every backend accepts this shape
     found = backend_result("searchsorted", first, sought, side=side, sorter=order)
-    places = as_index(found, x1)
+    places = as_index(found, first)
     return places if second.ndim else places.reshape(())
 
 
@@ -216,9 +215,7 @@ def read_at(array: Any, key: Any, kind: Kind) -> Any:
 
 def raw_key(key: Any) -> Any:
     """An index whose tensors are replaced by their arrays."""
-    if isinstance(key, TensorData):
-        return key._array
-    return tuple([raw_key(part) for part in key]) if isinstance(key, tuple) else key
+    return tuple(map(raw_key, key)) if isinstance(key, tuple) else raw_array(key)
 
 
 def assign(target: TensorData, key: Any, value: Any, *, is_filling: bool = False) -> None:

@@ -292,9 +292,8 @@ def gelu_tanh(xp: Any, x: Any) -> Any:
 
 def _highest(xp: Any, x: Any, axis: Any) -> Any:
     """The largest element along an axis, which is kept; zero if there is none."""
-    return xp.sum(x, axis=axis, keepdims=True) if 0 in x.shape else xp.max(
-        x, axis=axis, keepdims=True
-    )  # fmt: skip
+    farthest = xp.sum if 0 in x.shape else xp.max
+    return farthest(x, axis=axis, keepdims=True)
 
 
 def softmax(xp: Any, x: Any, *, axis: int = -1) -> Any:
@@ -354,9 +353,9 @@ def _middle(
     if xp.isdtype(x.dtype, "real floating"):
         has_nan = xp.any(flat != flat, axis=place, keepdims=True)
         found = xp.where(has_nan, xp.full_like(found, math.nan), found)
-    return xp.reshape(found, (1,) * x.ndim if keepdims else ()) if axis is None else (
-        found if keepdims else xp.squeeze(found, axis=axis)
-    )  # fmt: skip
+    if axis is None:
+        return xp.reshape(found, (1,) * x.ndim if keepdims else ())
+    return found if keepdims else xp.squeeze(found, axis=axis)
 
 
 def isclose(
@@ -403,12 +402,10 @@ Function: TypeAlias = Callable[..., Any]
 
 SIGNLESS = dtype("float8_e8m0fnu")  # powers of two, without a sign and without a zero
 # Small dtypes are computed in a wider one and rounded, or wrapped, once; bool as in C.
-_WIDER = {
-    "bool": dtype("int32"),
-    "int": dtype("int32"),
-    "float": dtype("float32"),
+WIDER = {
+    "bool": dtype("int32"), "int": dtype("int32"), "float": dtype("float32"),
     "complex": dtype("complex64"),
-}
+}  # fmt: skip
 
 
 def standard_name(op: str) -> str:
@@ -434,7 +431,7 @@ def function_for(backend: Backend, op: str, compute: DType) -> Function:
 
 def widened_to(backend: Backend, op: str, compute: DType) -> DType | None:
     """The wider dtype in which an op of a small one is computed; None if it is not."""
-    wider = _WIDER[compute.kind]
+    wider = WIDER[compute.kind]
     is_small = compute.bits < wider.bits and wider in backend.dtypes
     return wider if is_small and backend.function(op, compute) is None else None
 
@@ -447,12 +444,10 @@ def _recipe(backend: Backend, op: str, compute: DType) -> Function:
     found: Function | None = getattr(getattr(backend.namespace, part, None), name, None)
     if found is None:
         row = known_op(op)
-        way = f" Declare it with a kernel: cw.declare_op({op!r}, compute=...)."
         is_declared = row is not None and row.family == "declared"
-        raise UsageError(
-            f"the backend {backend.name} cannot compute {op} in {compute}."
-            f"{way if is_declared else ''}"
-        )
+        way = f" Declare it with a kernel: cw.declare_op({op!r}, compute=...)."
+        message = f"the backend {backend.name} cannot compute {op} in {compute}."
+        raise UsageError(f"{message}{way if is_declared else ''}")
     return found
 
 
@@ -461,13 +456,12 @@ def _widened(backend: Backend, function: Function, compute: DType, wider: DType)
 
     def widen(array: Any) -> Any:
         if isinstance(array, (list, tuple)):
-            return [widen(part) for part in array]
+            return list(map(widen, array))
         return backend.cast(array, wider) if backend.dtype_of(array) is compute else array
 
     def computed(*arrays: Any, **options: Any) -> Any:
         result = function(*[widen(array) for array in arrays], **options)
-        several = [narrow(part) for part in result] if isinstance(result, tuple) else None
-        return narrow(result) if several is None else tuple(several)
+        return tuple(map(narrow, result)) if isinstance(result, tuple) else narrow(result)
 
     def narrow(result: Any) -> Any:
         if not backend.owns(result):  # a scalar of the library
@@ -516,9 +510,9 @@ LIKE = {name: op for op, names in _FUNCTIONS.items() for name in names.split()}
 
 def dot(xp: Any, x: Any, y: Any) -> Any:
     """The product summed over the last dimension of one and the one before last of the other."""
-    return xp.vecdot(xp.conj(x), y) if x.ndim == y.ndim == 1 else xp.tensordot(
-        x, y, axes=((-1,), (max(y.ndim - 2, 0),))
-    )  # fmt: skip
+    if x.ndim == y.ndim == 1:
+        return xp.vecdot(xp.conj(x), y)
+    return xp.tensordot(x, y, axes=((-1,), (max(y.ndim - 2, 0),)))
 
 
 def outer(xp: Any, x: Any, y: Any) -> Any:
@@ -634,7 +628,8 @@ def convolution(
     Raises UsageError if they do not fit.
     """
     rank = 2 + (1 if op == "conv1d" else 2)
-    if len(x) != rank or len(weight) != rank or not _are_known((*x[1:], *weight)):
+    are_known = all(isinstance(size, int) for size in (*x[1:], *weight))  # a graph has names too
+    if len(x) != rank or len(weight) != rank or not are_known:
         raise UsageError(
             f"{op} takes an array and a kernel of {rank} dimensions, of which only the batch may"
             f" have an unknown size, not {list(x)} and {list(weight)}."
@@ -647,20 +642,11 @@ def convolution(
     strides, dilations = _each(stride, rank - 2), _each(dilation, rank - 2)
     reach = [d * (n - 1) for d, n in zip(dilations, weight[2:], strict=True)]
     widths = _paddings(padding, reach)
-    sizes = tuple(
-        [
-            (n + before + after - r - 1) // s + 1
-            for n, (before, after), r, s in zip(x[2:], widths, reach, strides, strict=True)
-        ]
-    )
+    windows = zip(x[2:], widths, reach, strides, strict=True)
+    sizes = tuple([(n + before + after - r - 1) // s + 1 for n, (before, after), r, s in windows])
     if any(size < 1 for size in sizes):
         raise UsageError(f"{op}: the kernel {list(weight)} does not fit into {list(x)}.")
     return Convolution(strides, widths, dilations, groups, sizes)
-
-
-def _are_known(sizes: Sequence[Any]) -> bool:
-    """Whether all sizes are numbers; those of a graph may be names."""
-    return all(isinstance(size, int) for size in sizes)
 
 
 def _paddings(padding: Any, reach: list[int]) -> tuple[tuple[int, int], ...]:
@@ -840,10 +826,7 @@ def cross_entropy(xp: Any, x: Any, target: Any, *, reduction: str = "mean") -> A
         places = xp.reshape(places, (-1, *[1] * (x.ndim - axis - 1)))
         is_it = xp.expand_dims(target, axis=axis) == places
         products = xp.where(is_it, logs, xp.zeros_like(logs))
-    losses = -xp.sum(products, axis=axis)
-    if reduction == "none":
-        return losses
-    return xp.mean(losses) if reduction == "mean" else xp.sum(losses)
+    return _reduced(xp, -xp.sum(products, axis=axis), reduction)
 
 
 _PARTS_OF_OPS = {"clip_above", "gelu_tanh", "lower_median", "isin"}

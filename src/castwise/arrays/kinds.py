@@ -62,9 +62,7 @@ def interned(kind: Kind) -> Kind:
     dialects; whatever is cached by kind is then computed again."""
     if len(_kinds) >= _MOST_KINDS:
         _kinds.clear()
-    key = (
-        kind.backend, kind.dtype, kind.is_zero_d, kind.is_weak, kind.dialect, kind.home
-    )  # fmt: skip
+    key = (kind.backend, kind.dtype, kind.is_zero_d, kind.is_weak, kind.dialect, kind.home)
     return _kinds.setdefault(key, kind)
 
 
@@ -159,6 +157,11 @@ class TensorData:
         found = self.numpy().item()
         kind = {"bool": bool, "int": int, "float": float, "complex": complex}[self.dtype.kind]
         return kind(found)  # ml_dtypes' scalars are not Python numbers
+
+
+def raw_array(thing: Any) -> Any:
+    """The array of a tensor; anything else is unchanged."""
+    return thing._array if isinstance(thing, TensorData) else thing
 
 
 def fitted(array: Any, kind: Kind) -> tuple[Any, Kind]:

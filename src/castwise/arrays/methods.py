@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias,
 
 from castwise.arrays.apply import apply_op, apply_several, rounded
 from castwise.arrays.backend import TakesConstants
-from castwise.arrays.data import array_and_kind
+from castwise.arrays.data import array_and_kind, known_dtype
 from castwise.arrays.elements import (
     differences,
     expanded,
@@ -27,8 +27,6 @@ from castwise.arrays.kinds import TensorData
 from castwise.catalog.dialects import dialect_named, dialects
 from castwise.errors import UsageError
 from castwise.rules.values import ArrayMethods
-from castwise.vocab.dtypes import DType
-from castwise.vocab.live import to_dtype
 from castwise.vocab.ops import OPS
 
 if TYPE_CHECKING:
@@ -107,14 +105,6 @@ def _place(axis: int, ndim: int) -> int:
     if not -ndim <= found < ndim:
         raise UsageError(f"axis {axis} is out of range for {ndim} dimension(s).")
     return found % ndim
-
-
-def _dtype_in(thing: Any) -> DType | None:
-    """The dtype that an argument names, if any."""
-    try:
-        return to_dtype(thing)
-    except UsageError:
-        return None
 
 
 def _method_rules(tensor: Any) -> ArrayMethods:
@@ -560,7 +550,7 @@ def _to(
     for thing in wanted:
         if isinstance(thing, TensorData):
             dtype, device = thing.dtype, thing.device  # type: ignore[attr-defined]
-        elif (found := _dtype_in(thing)) is not None:
+        elif (found := known_dtype(thing)) is not None:
             dtype = found
         else:
             device = thing
@@ -776,7 +766,7 @@ class Methods(Ops, Casts, TensorData):
     def view(self, *shape: Sizes) -> Tensor:
         """The elements in another shape, `x.view(2, 3)`; it does not reinterpret their bits."""
         wanted = _numbers(shape)
-        if any(_dtype_in(size) for size in wanted):
+        if any(known_dtype(size) for size in wanted):
             raise UsageError("view takes sizes: to cast to another dtype, write x.astype(dtype).")
         return self.reshape(wanted)
 

@@ -9,7 +9,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from castwise.arrays.backend import Backend, TakesConstants
 from castwise.arrays.casting import cast_under, is_plain_cast
@@ -77,9 +77,7 @@ class Steps:
 
     def function(self, backend: Backend) -> Function:
         """The function for the op on cast operands."""
-        if self.kernel and not isinstance(
-            backend, TakesConstants
-        ):  # a graph records the op's name instead
+        if self.kernel and not isinstance(backend, TakesConstants):  # a graph records its name
             return self.kernel
         if self.composed:
             return self.composed.function(backend)
@@ -225,8 +223,7 @@ def quieted(function: Function, backend: Backend, op: str, values: Values | None
 
 def op_steps(decision: Decision, computes: str) -> Steps:
     """The steps of a decision, for its op or for a function that is decided like it."""
-    row = decision.question.op
-    asked = decision.question.operands
+    row, asked = decision.question.op, decision.question.operands
     there = [place for place, operand in enumerate(asked) if operand is not UNDEFINED]
     entries = tuple([_entry(decision, place) for place in there])
     is_plain = "." not in computes  # linalg.inv is decided as an elementwise op is
@@ -248,7 +245,9 @@ def _entry(decision: Decision, place: int) -> Entry | None:
         return None if is_taken else Entry(_BOOL, operand.dtype, is_condition=True)
     if operand.is_scalar:
         return Entry(cast.target if cast else _number_dtype(decision, place))
-    goal = cast.target if cast else _truncated(decision, operand.dtype)
+    assert operand.dtype is not None  # a number has none
+    truncated = decision.question.dialect.truncations.get(operand.dtype)
+    goal = cast.target if cast else truncated
     return Entry(goal, operand.dtype) if goal else None
 
 
@@ -257,14 +256,6 @@ def _number_dtype(decision: Decision, place: int) -> DType:
     asked = decision.question
     is_exponent = place > 0 and keeps_exponent(asked.dialect, asked.op, asked.form)
     return _EXPONENT if is_exponent else decision.compute
-
-
-def _truncated(decision: Decision, held: DType | None) -> DType | None:
-    """The dtype that the dialect truncates a dtype to; None if it does not."""
-    dialect = decision.question.dialect
-    if held is None or not dialect.becomes.truncates:
-        return None
-    return dialect.truncations.get(held)
 
 
 def entry_cast(entry: Entry, backend: Backend, values: Values | None) -> EntryCast:
@@ -279,28 +270,17 @@ def entry_cast(entry: Entry, backend: Backend, values: Values | None) -> EntryCa
         return lambda value: backend.number(value, target)
     if not is_plain_cast(values, entry.source, target):
         return lambda array: cast_under(values, backend, array, target)
-    by_pair = _casting_by_pair(backend)
+    by_pair: CastsByPair | None = able(backend, CastsByPair)
     if by_pair is not None:
         return by_pair.caster(entry.source, target)
     return lambda array: backend.cast(array, target)
 
 
 # A protocol check takes longer than everything else that is done for an entry.
-@functools.lru_cache(maxsize=64)
-def _casting_by_pair(backend: Backend) -> CastsByPair | None:
-    return backend if isinstance(backend, CastsByPair) else None
-
-
-@functools.lru_cache(maxsize=64)
-def running_whole(backend: Backend) -> RunsWhole | None:
-    """The backend itself, if it runs all steps of an op at once."""
-    return backend if isinstance(backend, RunsWhole) else None
-
-
-@functools.lru_cache(maxsize=64)
-def casting_inside(backend: Backend) -> CastsInside | None:
-    """The backend itself, if some of its functions cast operands while they compute."""
-    return backend if isinstance(backend, CastsInside) else None
+@functools.lru_cache(maxsize=256)
+def able(backend: Backend, ability: Any) -> Any:
+    """The backend itself, if it has what a protocol says."""
+    return backend if isinstance(backend, ability) else None
 
 
 @functools.lru_cache(maxsize=64)
@@ -310,12 +290,6 @@ def running_unchecked(backend: Backend) -> Callable[[Steps], Function | None] | 
     if isinstance(backend, RunsUnchecked):
         return backend.unchecked
     return backend.whole if isinstance(backend, RunsWhole) else None
-
-
-@functools.lru_cache(maxsize=64)
-def writing_into(backend: Backend) -> WritesInto | None:
-    """The backend itself, if it computes straight into arrays."""
-    return backend if isinstance(backend, WritesInto) else None
 
 
 def _condition_cast(entry: Entry, backend: Backend) -> EntryCast:
@@ -358,14 +332,9 @@ def _joined(function: Function) -> Function:
 # Ops that a framework composes of others in a way that affects the values. They are computed step
 # by step, each step in the dtype that the engine decides for it.
 
-Change: TypeAlias = Callable[[Steps, Decision], Steps]
 
-
-def stepwise(steps: Steps, decision: Decision, change: Change) -> Steps | None:
-    """The steps of an op by its composition, if the dialect computes it that way.
-
-    `change` applies the value rules to each step.
-    """
+def _stepwise(steps: Steps, decision: Decision) -> Steps | None:
+    """The steps of an op by its composition, if the dialect computes it that way."""
     question = decision.question
     if question.op.name not in question.dialect.values.arithmetic.stepwise.split():
         return None
@@ -378,14 +347,14 @@ def stepwise(steps: Steps, decision: Decision, change: Change) -> Steps | None:
         return None
     if question.op.family == "losses" and program[0] == "mean":
         program = program[1][0]  # the mean comes last, or the reduction that the caller requests
-    _, step = _part_of(program, question, change)
+    _, step = _part_of(program, question)
     if isinstance(step, Converted):
         step = step.part  # the result gets the decided dtype anyway
-    entries = tuple([None] * len(steps.entries))
+    entries = (None,) * len(steps.entries)
     return replace(steps, entries=entries, composed=ComposedOp(step, steps))
 
 
-def _part_of(term: Term, question: Question, change: Change) -> tuple[Operand, Any]:
+def _part_of(term: Term, question: Question) -> tuple[Operand, Any]:
     """A term as the engine sees it, and its argument when the op runs."""
     if isinstance(term, str):
         place = "xyz".find(term)
@@ -395,15 +364,15 @@ def _part_of(term: Term, question: Question, change: Change) -> tuple[Operand, A
         return scalar_operand(number), Number(number)
     name, arguments = term
     if name == "cast":
-        operand, part = _part_of(arguments[0], question, change)
+        operand, part = _part_of(arguments[0], question)
         target = dtype(str(arguments[1]))
         if isinstance(part, Number):  # it stays a number: every float can hold it
             return array_operand(target, ()), part
         return replace(operand, dtype=target, value=None), Converted(part, target)
-    found = [_part_of(argument, question, change) for argument in arguments]
+    found = [_part_of(argument, question) for argument in arguments]
     operands = tuple([operand for operand, _ in found])
     decision = answer(step_question(question.dialect, name, operands))
-    steps = change(op_steps(decision, decision.question.op.name), decision)
+    steps = under_rules(op_steps(decision, decision.question.op.name), decision)
     entries = [
         Entry(decision.compute) if isinstance(given, Number) and not operand.is_scalar else entry
         for entry, (operand, given) in zip(steps.entries, found, strict=True)
@@ -429,13 +398,10 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
     if steps.op != decision.question.op.name:
         return steps  # a function that is only decided like this op
     changes = (
-        _rounded, _scaled, _named_otherwise, _deviation, _divided_in_place, _true_number, _lifted,
-        _reciprocal, _shifted,
-        _inverse, _wide_scalar, _large_exponent, _exponent, _half_exponent, _bounded, _compared,
+        _stepwise, _rounded, _scaled, _named_otherwise, _deviation, _divided_in_place, _true_number,
+        _lifted, _reciprocal, _shifted, _inverse, _wide_scalar, _large_exponent, _exponent,
+        _half_exponent, _bounded, _compared,
     )  # fmt: skip
-    by_steps = stepwise(steps, decision, under_rules)
-    if by_steps is not None:
-        return by_steps
     for change in changes:
         changed = change(steps, decision)
         if changed is not None:
@@ -452,11 +418,8 @@ def _rounded(steps: Steps, decision: Decision) -> Steps | None:
     if mode == "trunc":
         if steps.compute.kind == "float":
             return replace(steps, op="truncated_quotient")
-        return replace(
-            steps,
-            op="floor_divide",
-            values=replace(values, dividing=replace(values.dividing, rounds="truncates")),
-        )
+        truncating = replace(values, dividing=replace(values.dividing, rounds="truncates"))
+        return replace(steps, op="floor_divide", values=truncating)
     rounded = replace(question, op=op("floor_divide"), named=NOTHING)
     return under_rules(replace(steps, op="floor_divide"), replace(decision, question=rounded))
 
@@ -585,9 +548,8 @@ def _true_number(steps: Steps, decision: Decision) -> Steps | None:
         entry = entries[place]
         if entry is not None and entry.is_number:
             is_float = operand.kind == "float"
-            entries[place] = entry._replace(
-                is_condition=not is_float, through=(default,) if is_float else ()
-            )
+            through = (default,) if is_float else ()
+            entries[place] = entry._replace(is_condition=not is_float, through=through)
     return replace(steps, entries=tuple(entries))
 
 
@@ -632,15 +594,10 @@ def _half_exponent(steps: Steps, decision: Decision) -> Steps | None:
         return None
     rule, exponent = question.dialect.values.powers.by_one_exponent, question.operands[1]
     is_single = exponent.is_scalar or exponent.rank == 0
-    if is_single and _takes_root(rule, question.form, steps.compute):
-        return replace(steps, op="pow_or_root")
-    return None
-
-
-def _takes_root(rule: str, form: str, compute: DType) -> bool:
-    if rule == "square root" and compute.name != "float16":
-        return True
-    return rule in ("square root", "square root by operator") and form == "operator"
+    takes_root = rule == "square root" and steps.compute.name != "float16"
+    if rule in ("square root", "square root by operator") and question.form == "operator":
+        takes_root = True
+    return replace(steps, op="pow_or_root") if is_single and takes_root else None
 
 
 def _entry_by_values(target: DType, operand: Operand) -> Entry:
@@ -687,7 +644,7 @@ def _bounded(steps: Steps, decision: Decision) -> Steps | None:
     beyond = op_plan(question.op, question.dialect, question.form).range.beyond
     if beyond != "raises if no value is left" or steps.compute.kind != "int":
         return steps
-    entries = [_within(entry, steps.compute) for entry in steps.entries]
+    entries = [e._replace(within=steps.compute) if e and e.is_number else e for e in steps.entries]
     return replace(steps, entries=tuple(entries))
 
 
@@ -703,10 +660,6 @@ def _bounded_first(steps: Steps, decision: Decision) -> Steps:
         return steps
     entries = (steps.entries[0], entry._replace(through=(first,)), *steps.entries[2:])
     return replace(steps, entries=entries)
-
-
-def _within(entry: Entry | None, held: DType) -> Entry | None:
-    return entry._replace(within=held) if entry and entry.is_number else entry
 
 
 def _compared(steps: Steps, decision: Decision) -> Steps | None:

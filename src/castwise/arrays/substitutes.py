@@ -94,9 +94,8 @@ def _div_of_arrays(backend: Backend, compute: DType) -> Function:
 def _with_wide(op: str, backend: Backend, compute: DType) -> Function:
     """An op of small floats and a number of a wider dtype, rounded once. A library that follows the
     same rule does this itself."""
-    is_own = (
-        op != "lerp" and op in own_values(backend).arithmetic.wide_scalars.split()
-    )  # its weight has a dtype
+    # The weight of lerp has a dtype.
+    is_own = op != "lerp" and op in own_values(backend).arithmetic.wide_scalars.split()
     own = backend.function(op, compute) if is_own else None
 
     def computed(*operands: Any) -> Any:
@@ -154,9 +153,10 @@ def variance_in_integers(
     axis = axis if x.shape else None  # a single number has no axis, and any axis is accepted
     axes = axis if isinstance(axis, tuple) else (axis,)
     count = math.prod(x.shape if axis is None else [x.shape[a] for a in axes])
-    away = x if 0 in x.shape else do("sub")(
-        x, backend.cast(do("mean")(x, axis=axis, keepdims=True), held)
-    )  # fmt: skip
+    away = x
+    if 0 not in x.shape:
+        mean = do("mean")(x, axis=axis, keepdims=True)
+        away = do("sub")(x, backend.cast(mean, held))
     squares = do("sum")(do("mul")(away, away), axis=axis, keepdims=keepdims)
     divisor = backend.number(max(count - int(correction), 1), held)
     squares = backend.cast(squares, held)
@@ -296,18 +296,14 @@ def _of_mixed_signs(op: str, backend: Backend, compute: DType) -> Function:
 
 
 SUBSTITUTES: dict[str, Callable[[Backend, DType], Function]] = {
-    "reciprocal_times": _reciprocal_times,
-    "times_reciprocal": _times_reciprocal,
-    "pow_of_large": _pow_of_large,
-    "pow_of_number": _pow_of_number,
-    "pow_by_short_cuts": _pow_by_short_cuts,
-    "div_of_arrays": _div_of_arrays,
-    "pow_or_root": _power_or_root,
-    "truncated_quotient": _truncated_quotient,
+    "reciprocal_times": _reciprocal_times, "times_reciprocal": _times_reciprocal,
+    "pow_of_large": _pow_of_large, "pow_of_number": _pow_of_number,
+    "pow_by_short_cuts": _pow_by_short_cuts, "pow_or_root": _power_or_root,
+    "div_of_arrays": _div_of_arrays, "truncated_quotient": _truncated_quotient,
     "std_of_integers": _std_of_integers,
     "clamp_by_first": lambda backend, compute: function_for(backend, "clamp", compute),
     **{f"{op}_scaled": functools.partial(_scaled, op) for op in ("add", "sub")},
     **{f"{op}_scaled_once": functools.partial(_scaled_once, op) for op in ("add", "sub")},
     **{f"{op}_with_wide": functools.partial(_with_wide, op) for op in _WITH_WIDE},
     **{f"{op}_of_mixed_signs": functools.partial(_of_mixed_signs, op) for op in _OF_NEGATIVE},
-}
+}  # fmt: skip

@@ -450,10 +450,7 @@ class Variable(Stateful):
             raise NoOperandError(value)
         fast_path.writing(self, value)
         dialect = common_dialect([t._kind for t in (self, value) if isinstance(t, Tensor)])
-        seen = (
-            described(self, dialect, sees_values=False),
-            described(value, dialect, sees_values=False),
-        )
+        seen = tuple([described(t, dialect, sees_values=False) for t in (self, value)])
         joined = answer(Question(_RESULT_TYPE, seen, dialect)).result
         if joined is not self.dtype:
             raise would_change(f"assigning {seen[1]}", self, joined)

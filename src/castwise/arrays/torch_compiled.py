@@ -151,7 +151,11 @@ def _let_write(function: Callable[..., Any]) -> None:
     there when the compiled code runs."""
     if torch.__version__ < _TRIED:
         return
-    called = _calling(_with_identity(function))
+
+    @_calling
+    def called(name: str, target: Tensor, *others: Any, **options: Any) -> tuple[Any, _Word]:
+        found = function(name, target, *others, **options)
+        return found, _Word("new" if found is not target else "")
 
     def stand_in(name: str, target: Tensor, *others: Any, **options: Any) -> Any:
         _allow_calls()
@@ -162,16 +166,6 @@ def _let_write(function: Callable[..., Any]) -> None:
         return target
 
     function._torchdynamo_inline = stand_in  # type: ignore[attr-defined]
-
-
-def _with_identity(function: Callable[..., Any]) -> Callable[..., tuple[Any, _Word]]:
-    """A function that also returns whether its result is not its second argument."""
-
-    def checked(name: str, target: Tensor, *others: Any, **options: Any) -> tuple[Any, _Word]:
-        found = function(name, target, *others, **options)
-        return found, _Word("new" if found is not target else "")
-
-    return checked
 
 
 def _calling(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -333,9 +327,7 @@ def _traced_assign(target: Tensor, *given: Any, **options: Any) -> None:
     target._array, target._kind = found._array, found._kind
 
 
-_METHODS = {
-    "astype": _traced_astype, "under": _traced_under, "__getitem__": _traced_getitem
-}  # fmt: skip
+_METHODS = {"astype": _traced_astype, "under": _traced_under, "__getitem__": _traced_getitem}
 
 
 # The blocks of `cw.use` that torch is tracing, the innermost last. torch tracks changes to this
@@ -380,8 +372,7 @@ def _traced_dialect(chosen: str | Dialect | None) -> Dialect:
 
 _DIALECTS: dict[Callable[..., Any], Callable[..., Any]] = {
     use.__init__: _traced_use, use.__enter__: _traced_enter, use.__exit__: _traced_exit,
-    chosen_here: _traced_chosen, to_dialect: _traced_dialect,
-    dialect_named: _traced_dialect,
+    chosen_here: _traced_chosen, to_dialect: _traced_dialect, dialect_named: _traced_dialect,
 }  # fmt: skip
 
 # torch's functions on castwise tensors: torch.relu(t) runs under the dialect of t.

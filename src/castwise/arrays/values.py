@@ -153,19 +153,6 @@ def _median_rule(function: Function, at: Place) -> Function:
     return computed
 
 
-def _logsumexp_rule(function: Function, at: Place) -> Function:
-    """logsumexp, if it is refused for an array without elements."""
-    if at.values.reducing.logsumexp_of_none != "raises":
-        return function
-
-    def computed(x: Any, **options: Any) -> Any:
-        if 0 in x.shape:
-            raise _of_nothing(at, x)
-        return function(x, **options)
-
-    return computed
-
-
 def _of_nothing(at: Place, x: Any) -> UsageError:
     return UsageError(
         f"the {at.op} of an array without elements, of shape {tuple(x.shape)}, raises in this "
@@ -243,7 +230,8 @@ def _dimensions_rule(function: Function, at: Place) -> Function:
 
 def _elements_rule(function: Function, at: Place) -> Function:
     """The function, or one that refuses arrays without elements if the dialect does."""
-    if at.op not in at.values.needs.elements.split():
+    is_refused = at.op == "logsumexp" and at.values.reducing.logsumexp_of_none == "raises"
+    if not is_refused and at.op not in at.values.needs.elements.split():
         return function
 
     def computed(*arrays: Any, **options: Any) -> Any:
@@ -335,8 +323,10 @@ def _is_other(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
 
 def _power_rule(function: Function, at: Place) -> Function:
     """Integers to the power of integers, and floats to the power of a single exponent."""
-    if at.compute.kind == "float":
-        return _single_power(function, at)
+    if at.compute.kind == "float":  # some libraries take a root if the exponent is broadcast
+        takes_root = at.own.powers.by_one_exponent == "square root"
+        is_root = at.values.powers.by_one_exponent == "square root"
+        return _full_exponents(function, at) if takes_root and not is_root else function
     if at.compute.kind != "int":
         return function
     rule = at.values.powers.of_integers
@@ -347,16 +337,6 @@ def _power_rule(function: Function, at: Place) -> Function:
     if at.own.powers.of_integers == "six bits":
         function = functools.partial(_wrapping_power, at)
     return functools.partial(_POWERS[rule], function, at)
-
-
-def _single_power(function: Function, at: Place) -> Function:
-    """The power of 0.5, on a library that takes the square root if the exponent is broadcast."""
-    if (
-        at.own.powers.by_one_exponent != "square root"
-        or at.values.powers.by_one_exponent == "square root"
-    ):
-        return function
-    return _full_exponents(function, at)
 
 
 def _float_power(at: Place, x: Any, y: Any) -> Any:
@@ -419,11 +399,9 @@ def _by_six_bits(function: Function, at: Place, x: Any, y: Any) -> Any:
 
 
 _POWERS: dict[str, Callable[..., Any]] = {
-    "negative raises": _raising,
-    "negative truncates": _truncating,
-    "negative is zero": _vanishing,
-    "six bits": _by_six_bits,
-}
+    "negative raises": _raising, "negative truncates": _truncating,
+    "negative is zero": _vanishing, "six bits": _by_six_bits,
+}  # fmt: skip
 
 # Quotients and remainders, if a dialect's rule differs from the backend's.
 
@@ -566,7 +544,6 @@ def _clamp_rule(function: Function, at: Place) -> Function:
     rule = at.values.clamping.crossed_bounds
     if rule == "upper":
         return function
-
     if rule == "raises":
         return _within_order(function, at)
 
@@ -608,28 +585,26 @@ def _variance_rule(function: Function, at: Place) -> Function:
 
 def _square_root_rule(function: Function, at: Place) -> Function:
     """The square root, if a library does not round it to the nearest number."""
-    is_rounded = at.compute.kind == "float" and at.compute.bits >= 32
-    if (
-        not is_rounded
-        or at.values.powers.square_root == "library"
-        or not at.differs("powers.square_root")
-    ):
+    is_exact = at.values.powers.square_root != "library" and at.differs("powers.square_root")
+    if at.compute.kind != "float" or at.compute.bits < 32 or not is_exact:
         return function
     return at.backend.function("exact_sqrt", at.compute) or function
 
 
-def _sign_rule(function: Function, at: Place) -> Function:
-    if at.compute.kind != "float" or not at.differs("arithmetic.sign_of_nan"):
+def _of_nan_rule(function: Function, at: Place) -> Function:
+    """sign and heaviside of NaN."""
+    field = {"sign": "sign_of_nan", "heaviside": "step_of_nan"}[at.op]
+    if at.compute.kind != "float" or not at.differs(f"arithmetic.{field}"):
         return function
-    of_nan = at.constant(0 if at.values.arithmetic.sign_of_nan == "zero" else float("nan"))
-    return lambda x: at.choose(at.do("ne", x, x), of_nan(x), function(x))
+    of_nan = at.constant(0 if getattr(at.values.arithmetic, field) == "zero" else math.nan)
+    return lambda x, *y: at.choose(at.do("ne", x, x), of_nan(x), function(x, *y))
 
 
 def _place_of_nan_rule(function: Function, at: Place) -> Function:
     """The index of the largest or smallest number, if NaN does not count as one."""
     if at.compute.kind != "float" or at.values.reducing.place_of_nan == "taken":
         return function
-    end = at.constant(float("-inf" if at.op == "argmax" else "inf"))
+    end = at.constant(-math.inf if at.op == "argmax" else math.inf)
     return lambda x, **options: function(at.choose(at.do("ne", x, x), end(x), x), **options)
 
 
@@ -648,14 +623,6 @@ def _angle_rule(function: Function, at: Place) -> Function:
     return computed
 
 
-def _heaviside_rule(function: Function, at: Place) -> Function:
-    """heaviside of NaN."""
-    if at.compute.kind != "float" or not at.differs("arithmetic.step_of_nan"):
-        return function
-    of_nan = at.constant(0 if at.values.arithmetic.step_of_nan == "zero" else float("nan"))
-    return lambda x, y: at.choose(at.do("ne", x, x), of_nan(x), function(x, y))
-
-
 def _xlogy_rule(function: Function, at: Place) -> Function:
     """xlogy of 0 and NaN, if it is 0."""
     if at.compute.kind != "float" or at.values.arithmetic.zero_log_of_nan == "nan":
@@ -666,10 +633,8 @@ def _xlogy_rule(function: Function, at: Place) -> Function:
 
 def _logaddexp_rule(function: Function, at: Place) -> Function:
     """logaddexp and logaddexp2 of complex numbers, if their imaginary part wraps around."""
-    is_wrapped = at.values.arithmetic.summed_angles == "wrapped" and at.differs(
-        "arithmetic.summed_angles"
-    )
-    if at.compute.kind != "complex" or not is_wrapped:
+    is_wrapped = at.values.arithmetic.summed_angles == "wrapped"
+    if at.compute.kind != "complex" or not (is_wrapped and at.differs("arithmetic.summed_angles")):
         return function
     return functools.partial(_wrapped_angle, function, at)
 
@@ -702,35 +667,22 @@ def _rounding_rule(function: Function, at: Place) -> Function:
 
 Rules = tuple[Callable[[Function, Place], Function], ...]
 _RULES: dict[str, Rules] = {
-    "div": (_division_rule,),
-    "floor_divide": (_quotient_rule,),
-    "floor_div": (_quotient_rule,),
-    "truncate_div": (_truncated_quotient_rule,),
-    "remainder": (_remainder_rule,),
-    "fmod": (_remainder_rule,),
-    "pow": (_power_rule,),
-    "bitwise_left_shift": (_shift_rule,),
-    "bitwise_right_shift": (_shift_rule,),
-    "clamp": (_clamp_rule, _bound_shapes_rule),
-    "clamp_by_first": (_clamp_rule, _first_bound_rule),
-    "angle": (_angle_rule,),
-    "mean": (_mean_rule,),
-    "var": (_variance_rule,),
-    "heaviside": (_heaviside_rule,),
-    "xlogy": (_xlogy_rule,),
+    "div": (_division_rule,), "truncate_div": (_truncated_quotient_rule,), "pow": (_power_rule,),
+    **dict.fromkeys(("floor_divide", "floor_div"), (_quotient_rule,)),
+    **dict.fromkeys(("remainder", "fmod"), (_remainder_rule,)),
+    **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), (_shift_rule,)),
+    "clamp": (_clamp_rule, _bound_shapes_rule), "clamp_by_first": (_clamp_rule, _first_bound_rule),
+    "angle": (_angle_rule,), "mean": (_mean_rule,), "var": (_variance_rule,),
+    "xlogy": (_xlogy_rule,), "sqrt": (_square_root_rule,), "round": (_rounding_rule,),
+    **dict.fromkeys(("sign", "heaviside"), (_of_nan_rule,)),
     **dict.fromkeys(("logaddexp", "logaddexp2"), (_logaddexp_rule,)),
     **dict.fromkeys(("argmax", "argmin"), (_place_of_nan_rule, _dimensions_rule, _elements_rule)),
-    "kron": (_elements_rule,),
+    **dict.fromkeys(("kron", "logsumexp"), (_elements_rule,)),
     **dict.fromkeys(("softmax", "log_softmax"), (_dimensions_rule,)),
     **dict.fromkeys(("dot", "outer"), (_vectors_rule,)),
     **dict.fromkeys(("max", "min"), (_extremum_rule,)),
-    "any": (_truth_rule,),
-    "all": (_truth_rule,),
-    "sign": (_sign_rule,),
-    "sqrt": (_square_root_rule,),
-    "round": (_rounding_rule,),
+    **dict.fromkeys(("any", "all"), (_truth_rule,)),
     **dict.fromkeys(("cumsum", "cumprod"), (_cumulation_rule,)),
-    "logsumexp": (_logsumexp_rule,),
     **dict.fromkeys(("median", "lower_median"), (_median_rule,)),
     **dict.fromkeys(("positive", "real", "imag", "conj"), (_shared_memory_rule,)),
-}
+}  # fmt: skip

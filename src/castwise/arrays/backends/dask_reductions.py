@@ -24,22 +24,21 @@ from castwise.arrays.backends.dask_chunks import (
     in_one_chunk,
 )
 from castwise.arrays.backends.numpy import NUMPY
-from castwise.arrays.functions import function_for, spread
+from castwise.arrays.functions import WIDER, function_for, spread
 from castwise.arrays.steps import Steps
 from castwise.arrays.values import check_vectors
-from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.dtypes import DType
 
 # Reductions as trees: one state per chunk, merged a few at a time, finished once.
 
 State = Any  # a partial result: arrays that keep the reduced dimensions
 Axes = int | Sequence[int] | None
 _PIECE = 1 << 16  # elements
-_WIDER = {"bool": "int32", "int": "int32", "float": "float32", "complex": "complex64"}
 
 
 def accumulator(compute: DType) -> DType:
     """The dtype of states: small dtypes would round or overflow at every merge."""
-    wider = dtype(_WIDER[compute.kind])
+    wider = WIDER[compute.kind]
     return wider if compute.bits < wider.bits else compute
 
 

@@ -24,7 +24,7 @@ from castwise.vocab.dtypes import DType
 # A copy keeps the order of the axes by their strides, and has no gaps. So a run of it can be made
 # without the rest.
 
-Step = Callable[[Any, Any], None]
+Step = Callable[[Any, Any], object]
 
 
 class Readable(Protocol):
@@ -50,19 +50,8 @@ class Runs:
         if view.ndim == 1:
             return self._cast(view[start:stop])
         found = np.empty(stop - start, view.dtype)
-        _piece_by_piece(_copy, found, view, start)
+        _piece_by_piece(np.copyto, found, view, start)
         return self._cast(found)
-
-
-class Subtracted:
-    """Numbers that are subtracted from the elements of runs of the same shape and order."""
-
-    def __init__(self, array: Any, runs: Runs) -> None:
-        self._view = _merged(array.transpose(runs.order))
-
-    def subtract_from(self, run: Any, start: int) -> None:
-        """Subtracts from a run that begins at a place, in place."""
-        _piece_by_piece(_subtract, run, self._view, start)
 
 
 def memory_order(array: Any) -> tuple[int, ...]:
@@ -109,14 +98,6 @@ def _piece_by_piece(do: Step, run: Any, view: Any, start: int) -> None:
     rest = run[count * width :]
     if rest.size:
         _piece_by_piece(do, rest, view[row + count], 0)
-
-
-def _copy(run: Any, elements: Any) -> None:
-    run[...] = elements
-
-
-def _subtract(run: Any, elements: Any) -> None:
-    np.subtract(run, elements, out=run)
 
 
 # A reduction in blocks that fit the processor's cache, with every bit as in one piece.
@@ -380,7 +361,7 @@ class Search(NamedTuple):
             block = self.cast(part)
             found = self.find(block)
             value = block.flat[found]
-            if best is None or _is_next(self, value, best):
+            if best is None or self._is_next(value, best):
                 best, place = value, start + found
         return np.intp(place)
 
@@ -422,22 +403,14 @@ class Search(NamedTuple):
             if best is None:
                 best, places = values, found
                 continue
-            is_next = _is_next(self, values, best)
+            is_next = self._is_next(values, best)
             best = np.where(is_next, values, best)
             places = np.where(is_next, found + begin, places)
         return places
 
-
-def search(op: str, cast: Callable[[Any], Any], block: int) -> Search:
-    """The search of argmax or argmin."""
-    if op == "argmax":
-        return Search(np.argmax, np.greater, cast, block)
-    return Search(np.argmin, np.less, cast, block)
-
-
-def _is_next(search: Search, value: Any, best: Any) -> Any:
-    """Whether a later element replaces the best one so far."""
-    return search.is_before(value, best) | ((value != value) & (best == best))
+    def _is_next(self, value: Any, best: Any) -> Any:
+        """Whether a later element replaces the best one so far."""
+        return self.is_before(value, best) | ((value != value) & (best == best))
 
 
 # The squared distances from the mean, which a variance adds.
@@ -447,14 +420,15 @@ class Squares:
     """The squared distances of elements from their means, read in runs."""
 
     def __init__(self, runs: Runs, means: Any, shape: tuple[int, ...]) -> None:
-        self.order = runs.order
-        self._runs = runs
-        self._means = Subtracted(np.broadcast_to(means, shape), runs)
+        self.order, self._runs = runs.order, runs
+        self._means = _merged(np.broadcast_to(means, shape).transpose(runs.order))
 
     def read(self, start: int, stop: int) -> Any:
         """The squares from one place to another, computed as NumPy's own variance does."""
         away = self._runs.read(start, stop)
-        self._means.subtract_from(away, start)
+        _piece_by_piece(
+            lambda run, means: np.subtract(run, means, out=run), away, self._means, start
+        )
         if away.dtype.kind != "c":
             return np.square(away, out=away)
         parts = away.view(away.real.dtype).reshape(-1, 2)
@@ -496,7 +470,9 @@ class Reduced(NamedTuple):
             return None
         if is_place:
             place = None if axis is None else axes[0]
-            return search(self.op, self.cast, BLOCK).place(x, place, keepdims)
+            is_max = self.op == "argmax"
+            find, is_before = (np.argmax, np.greater) if is_max else (np.argmin, np.less)
+            return Search(find, is_before, self.cast, BLOCK).place(x, place, keepdims)
         if self.op in _SPREADS:
             return self._spread(x, axes, keepdims, correction)
         found = self._reduced(self._runs(x), x.shape, axes, keepdims)
