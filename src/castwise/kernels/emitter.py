@@ -32,14 +32,13 @@ from castwise.kernels.program import (
     known,
     step,
     stored_as,
+    wrapped,
 )
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.operands import Scalar, held_value
 
-_ARE_LOWERED = frozenset(
-    d for d in DTYPES if d.kind != "complex" and d.bits <= 64 and d.name != "int128"
-)
+_ARE_LOWERED = frozenset(d for d in DTYPES if d.kind != "complex" and d.bits <= 64)
 # Ops that flush all their operands and results, and ops that change none. Choices are not among
 # them: a maximum would choose a number that is not flushed, and `a if a < b else b` becomes one
 # instruction of x86-64 that flushes.
@@ -96,8 +95,7 @@ class Emitter:
 
     def dtype_of(self, array: Any) -> DType:
         """The dtype that a value stands for."""
-        found: DType = array.dtype
-        return found
+        return array.dtype  # type: ignore[no-any-return]
 
     def native(self, dtype: DType) -> DType:
         """The dtype itself."""
@@ -117,7 +115,10 @@ class Emitter:
         if dtype.kind == "bool":
             return known(bool(value), dtype)
         if dtype.kind == "int":
-            return known(_wrapped(value, dtype), dtype)
+            is_float = isinstance(value, float)
+            if is_float and not (math.isfinite(value) and dtype.min <= int(value) <= dtype.max):
+                raise NotLoweredError("a float that is out of range")
+            return known(wrapped(int(value), dtype), dtype)
         if dtype.specials != "ieee" and not dtype.min <= value <= dtype.max:
             raise NotLoweredError(f"{dtype} has no such number")
         try:
@@ -309,15 +310,6 @@ def _as_bits(value: Value) -> Value:
     """The bits of a float."""
     bits = UNSIGNED[value.dtype.bits]
     return step(BITS, bits, value) if value.dtype in COMPUTED else value.standing_for(bits)
-
-
-def _wrapped(value: int | float, dtype: DType) -> int:
-    """An integer modulo the width of a dtype; of a float only one that is in range."""
-    is_float = isinstance(value, float)
-    if is_float and not (math.isfinite(value) and dtype.min <= int(value) <= dtype.max):
-        raise NotLoweredError("a float that is out of range")
-    low = int(value) & ((1 << dtype.bits) - 1)
-    return low - (1 << dtype.bits) if low > dtype.max else low
 
 
 @functools.lru_cache(maxsize=64)

@@ -43,8 +43,10 @@ _INSTRUCTIONS = {
     NARROW: ["fptrunc {source} {0} to half", "bitcast half {last} to i16"],
     "fneg": ["fneg {type} {0}"],
 }
-_UNARY = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "roundeven",
-          "fabs": "fabs"}  # fmt: skip
+_UNARY = {
+    "rint": "roundeven",
+    **{does: does for does in ("sqrt", "floor", "ceil", "trunc", "fabs")},
+}
 
 
 class Text:
@@ -196,10 +198,11 @@ _X86 = "declare void @llvm.x86.sse.{}(ptr)"
 class _FloatState:
     """Adds the instructions that a function begins and ends with."""
 
-    def __init__(self, text: Text, architecture: str, *, notices: bool, flushes: bool) -> None:
+    def __init__(self, text: Text, architecture: str, program: Lowered) -> None:
         self._text, self._is_arm = text, architecture == "aarch64"
-        self._flags = _ERRORS[architecture] * notices | _UNDERFLOW[architecture] * flushes
-        self._mode = _ZEROED[architecture] * flushes
+        errors = _ERRORS[architecture] * program.notices_float_errors
+        self._flags = errors | _UNDERFLOW[architecture] * program.flushes
+        self._mode = _ZEROED[architecture] * program.flushes
 
     def begin(self) -> None:
         """Clears the flags, and sets the mode."""
@@ -283,8 +286,7 @@ class _Kernel:
 
     def module(self) -> str:
         """The whole module."""
-        text = self.text
-        program = self.program
+        text, program = self.text, self.program
         flushing = ' "denormal-fp-math"="preserve-sign,preserve-sign"' * program.flushes
         text.lines += [f"define i64 @kernel(ptr %given, ptr %arrays){flushing} {{", "entry:"]
         text.do("%alarm = alloca i1", "store i1 0, ptr %alarm")
@@ -297,16 +299,13 @@ class _Kernel:
             array = text.add(f"load ptr, ptr {place}")
             bases.append(text.add(f"getelementptr i8, ptr {array}, i64 {self._given(start)}"))
             self.strides.append([self._given(start + 1 + d) for d in range(self.rank)])
-        if program.notices_float_errors or program.flushes:
-            state = _FloatState(
-                text, self.processor.architecture,
-                notices=program.notices_float_errors, flushes=program.flushes,
-            )  # fmt: skip
+        watched = program.notices_float_errors or program.flushes
+        state = _FloatState(text, self.processor.architecture, program) if watched else None
+        if state:
             state.begin()
-            self._loop(0, bases)
+        self._loop(0, bases)
+        if state:
             self._raise_alarm(state.end())
-        else:
-            self._loop(0, bases)
         alarm = text.add("load i1, ptr %alarm")
         text.do(f"ret i64 {text.add(f'zext i1 {alarm} to i64')}")
         return "\n".join([*sorted(text.needs), *text.lines, "}", *self._metadata(), ""])
@@ -369,12 +368,8 @@ class _Kernel:
 
     def _loaded_before(self, bases: list[str]) -> dict[int, str]:
         """The operands that are the same along the last dimension."""
-        first = len(self.program.results)
-        return {
-            n: self._loaded(n, base)
-            for n, base in enumerate(bases)
-            if n >= first and self.steps[n] == FIXED
-        }
+        operands = range(len(self.program.results), len(bases))
+        return {n: self._loaded(n, bases[n]) for n in operands if self.steps[n] == FIXED}
 
     def _element(self, at: str, bases: list[str], fixed: dict[int, str]) -> None:
         """All steps for one element."""

@@ -49,12 +49,8 @@ def written_op(op: str, dtype: DType, *, notices_errors: bool) -> Written | None
     raise NotLoweredError(op)
 
 
-def _plain(does: str, dtype: DType, x: Value, y: Value) -> Value:
-    return step(does, dtype, x, y)
-
-
-def _one(does: str, dtype: DType, x: Value) -> Value:
-    return step(does, dtype, x)
+def _plain(does: str, dtype: DType, *values: Value) -> Value:
+    return step(does, dtype, *values)
 
 
 def choose(dtype: DType, condition: Value, x: Value, y: Value) -> Value:
@@ -155,9 +151,8 @@ def _floor_divide(dtype: DType, notices_errors: bool, x: Value, y: Value) -> Val
     found = step("idiv", dtype, x, safe)
     if dtype.is_signed:
         rest = step("irem", dtype, x, safe)
-        found = choose(
-            dtype, _is_cut(dtype, rest, y), step("sub", dtype, found, known(1, dtype)), found
-        )
+        below = step("sub", dtype, found, known(1, dtype))
+        found = choose(dtype, _is_cut(dtype, rest, y), below, found)
         found = choose(dtype, is_minus, _negative(dtype, x), found)
     return choose(dtype, is_zero, known(0, dtype), found)
 
@@ -198,13 +193,16 @@ def _copysign(dtype: DType, x: Value, y: Value) -> Value:
     return step(BITS, dtype, step("or", signed, size, sign))
 
 
+def _beside_infinity(does: str, dtype: DType, x: Value) -> Value:
+    return step(does, BOOL, step("fabs", dtype, x), known(math.inf, dtype))
+
+
 def within(dtype: DType, x: Value, target: DType) -> Value:
     """Whether a float is in the range of an integer dtype, so that every cast agrees on it."""
     wide = x if dtype is FLOAT64 else step(CONVERT, FLOAT64, x)
-    least = known(float(target.min), FLOAT64)
     above = step("gt", BOOL, wide, known(float(target.min) - 1, FLOAT64))
     if target.bits == 64 and target.is_signed:  # float64 does not hold the number below it
-        above = step("ge", BOOL, wide, least)
+        above = step("ge", BOOL, wide, known(float(target.min), FLOAT64))
     below = step("lt", BOOL, wide, known(float(int(target.max) + 1), FLOAT64))
     return step("and", BOOL, above, below)
 
@@ -226,7 +224,7 @@ _OF_NUMBERS: dict[str, Written] = {
 _OF_BITS: dict[str, Written] = {
     f"bitwise_{does}": partial(_plain, does) for does in ("and", "or", "xor")
 }
-_OF_WHOLE: dict[str, Callable[..., Value]] = {
+_OF_WHOLE: dict[str, Written] = {
     "floor_divide": _floor_divide, "remainder": _remainder, "fmod": _fmod,
 }  # fmt: skip
 _OF_EXACT: dict[str, Written] = {
@@ -253,15 +251,12 @@ _BY_KIND: dict[str, dict[str, Written]] = {
     },
     "float": {
         **_OF_NUMBERS,
-        **{does: partial(_one, does) for does in ("sqrt", "floor", "ceil", "trunc")},
-        "div": partial(_plain, "div"), "round": partial(_one, "rint"),
-        "abs": partial(_one, "fabs"), "neg": partial(_one, "fneg"), "sign": _sign_of_float,
+        **{does: partial(_plain, does) for does in ("sqrt", "floor", "ceil", "trunc")},
+        "div": partial(_plain, "div"), "round": partial(_plain, "rint"),
+        "abs": partial(_plain, "fabs"), "neg": partial(_plain, "fneg"), "sign": _sign_of_float,
         "reciprocal": lambda dtype, x: step("div", dtype, known(1.0, dtype), x),
         "copysign": _copysign, "signbit": _has_sign, "isnan": _is_nan,
-        "isinf": lambda dtype, x: step("eq", BOOL, step("fabs", dtype, x), known(math.inf, dtype)),
-        "isfinite": lambda dtype, x: (
-            step("lt", BOOL, step("fabs", dtype, x), known(math.inf, dtype))
-        ),
+        "isinf": partial(_beside_infinity, "eq"), "isfinite": partial(_beside_infinity, "lt"),
     },
 }  # fmt: skip
 LOWERED_OPS = frozenset([*COMPARE, *_EVERYWHERE, *_OF_WHOLE, *_BY_KIND["int"], *_BY_KIND["float"]])

@@ -81,16 +81,13 @@ class Launch:
         self._kernel = kernel  # whose code must stay in memory
         # Dimensions that are too many for a kernel are walked here, one index at a time.
         outer = max(len(layout.shape) - _MOST_RANK, 0)
-        indices = itertools.product(*[range(length) for length in layout.shape[:outer]])
+        indices = itertools.product(*map(range, layout.shape[:outer]))
         offsets = [  # of all arrays from their first elements, in bytes
             [sum(i * s for i, s in zip(index, own, strict=False)) for own in layout.strides]
             for index in indices
         ]
-        parts = [
-            _part(layout, outer, start, end, own)
-            for own in offsets
-            for start, end in _borders(layout)
-        ]
+        borders = _borders(layout)
+        parts = [_part(layout, outer, *ends, own) for own in offsets for ends in borders]
         count, address = len(layout.strides), kernel.address("kernel")
         self._compute: Callable[[Sequence[int]], int] = (
             Job(address, parts, get_threads(), count) if len(parts) > 1
@@ -435,11 +432,10 @@ def native() -> Native:
     start = time.perf_counter()
     idle(2000)
     turn = (time.perf_counter() - start) / 2000
+    lead = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
     return Native(
         serve=ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(code.address("serve")),
-        lead=ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(
-            code.address("lead")
-        ),
+        lead=lead(code.address("lead")),
         waits=int(_WAITS / turn),
         leads=int(_LEADS / turn),
         code=code,
@@ -464,9 +460,8 @@ class _Worker:
         """Lets the thread look into its box. Only the leader that found it asleep calls this."""
         if self._calls is None:
             calls: SimpleQueue[None] = SimpleQueue()
-            thread = threading.Thread(
-                target=_serve, args=(self.box, calls), name="castwise", daemon=True
-            )
+            given = (self.box, calls)
+            thread = threading.Thread(target=_serve, args=given, name="castwise", daemon=True)
             try:
                 thread.start()
             except RuntimeError:  # too many threads, or Python is about to end

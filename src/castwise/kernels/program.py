@@ -213,6 +213,12 @@ def known(number: int | float | bool, dtype: DType) -> Value:
     return Value(None, number, dtype)
 
 
+def wrapped(number: int, dtype: DType) -> int:
+    """An integer modulo the width of a dtype."""
+    low = number & ((1 << dtype.bits) - 1)
+    return low - (1 << dtype.bits) if low > dtype.max else low
+
+
 def step(does: str, dtype: DType, *arguments: Value, detail: str | None = None) -> Value:
     """A step in the program that its arguments belong to."""
     writer = next((argument.writer for argument in arguments if argument.writer), None)
@@ -260,12 +266,10 @@ def kernel_layout(shape: tuple[int, ...], strides: Strides, itemsizes: tuple[int
         current = [own[n] for own in strides]
         if lengths and all(m[-1] == c * shape[n] for m, c in zip(moves, current, strict=True)):
             lengths[-1] *= shape[n]
-            for move, stride in zip(moves, current, strict=True):
-                move[-1] = stride
-            continue
-        lengths.append(shape[n])
-        for move, stride in zip(moves, current, strict=True):
-            move.append(stride)
+            moves = [[*move[:-1], stride] for move, stride in zip(moves, current, strict=True)]
+        else:
+            lengths.append(shape[n])
+            moves = [[*move, stride] for move, stride in zip(moves, current, strict=True)]
     if not lengths:
         lengths, moves = [1], [[size] for size in itemsizes]
     return Layout(tuple(lengths), tuple(map(tuple, moves)), _steps(moves, itemsizes))

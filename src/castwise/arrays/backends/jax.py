@@ -49,7 +49,7 @@ _FOR_BOOL = frozenset({
 _SMALLEST = {"bool": 1, "int": 8, "float": 16, "complex": 64}
 
 
-def op_function(op: str, dtype: DType) -> Function | None:
+def _op_function(op: str, dtype: DType) -> Function | None:
     """JAX's function; None if it lacks the dtype or rounds more than once."""
     if op in LAYERS:  # a recipe calls JAX's
         return None
@@ -152,7 +152,7 @@ _BYTE = 8
 _zeros: ContextVar[Any] = ContextVar("zeros of the region that is traced")
 
 
-def takes(op: str, compute: DType | None, dtypes: Sequence[DType]) -> bool:
+def _takes(op: str, compute: DType | None, dtypes: Sequence[DType]) -> bool:
     """Whether an op, or a cast, has the same bits in a region."""
     if not all(map(_has_bits, dtypes)):
         return False
@@ -236,6 +236,8 @@ class JAX:
     speaks = "jax"
     differentiates_with = "jax.grad"
     namespace = jnp
+    function = staticmethod(_op_function)
+    takes = staticmethod(_takes)
 
     def __init__(self) -> None:
         names = [d for d in DTYPES if hasattr(jnp, d.name) and d.name not in _NAMES_ONLY]
@@ -306,14 +308,6 @@ class JAX:
         """A NumPy scalar, which is never weak; integers out of range wrap."""
         self.native(dtype)
         return NUMPY.number(value, dtype)
-
-    def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
-        """JAX's function; None if it lacks the dtype or rounds more than once."""
-        return op_function(op, dtype)
-
-    def takes(self, op: str, compute: DType | None, dtypes: Sequence[DType]) -> bool:
-        """Whether an op or a cast has the same bits in a region."""
-        return takes(op, compute, dtypes)
 
     def whole_region(self, region: Region) -> Callable[[Sequence[Any]], Any]:
         """The region as one jitted function."""

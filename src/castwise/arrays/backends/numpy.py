@@ -22,7 +22,7 @@ from castwise.arrays.casting import is_plain_cast
 from castwise.arrays.functions import standard_name, vecdot
 from castwise.arrays.steps import Casting, Steps, Writer
 from castwise.arrays.values import adapted
-from castwise.kernels.program import Place
+from castwise.kernels.program import Place, wrapped
 from castwise.kernels.resources import fork_safe
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.live import to_dtype
@@ -460,7 +460,7 @@ class NumPy(OfNumPysDtypes):
         """A NumPy scalar; integers out of range wrap."""
         native = self.native(dtype)
         if isinstance(value, int):
-            value = _wrapped(value, dtype) if dtype.kind == "int" else _sized(value)
+            value = wrapped(value, dtype) if dtype.kind == "int" else _sized(value)
         if type(value) is float and native.kind == "f" and not _IS_FIRST:  # a dtype of NumPy's own
             return _silent_number(native.type, value)
         with np.errstate(all="ignore"):
@@ -673,12 +673,6 @@ def _between(source: Any, target: Any) -> str | None:
     except TypeError:
         return "int8" if start.kind == to.kind == "int" else "float32"
     return None
-
-
-def _wrapped(value: int, dtype: DType) -> int:
-    """An integer modulo the width of a dtype."""
-    low = value & ((1 << dtype.bits) - 1)
-    return low - (1 << dtype.bits) if low > dtype.max else low
 
 
 def _sized(value: int) -> int | float:

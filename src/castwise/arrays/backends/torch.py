@@ -17,7 +17,7 @@ from castwise.arrays.backends.torch_functions import COMPUTED, function_in
 from castwise.arrays.steps import Steps, Writer
 from castwise.arrays.values import adapted
 from castwise.errors import UsageError
-from castwise.kernels.program import Place
+from castwise.kernels.program import SIGNED, Place, wrapped
 from castwise.vocab.dtypes import DTYPES, DType
 from castwise.vocab.dtypes import dtype as dtype_named
 from castwise.vocab.live import to_dtype
@@ -600,9 +600,7 @@ def _integer(value: Any, dtype: DType) -> Any:
     native = _SIGNED[dtype.bits]
     if isinstance(value, float):
         return torch.tensor(value, dtype=torch.float64, device="cpu").type(native)
-    low = value & ((1 << dtype.bits) - 1)
-    signed = low - (1 << dtype.bits) if low >> (dtype.bits - 1) else low
-    return torch.tensor(signed, dtype=native, device="cpu")
+    return torch.tensor(wrapped(value, SIGNED[dtype.bits]), dtype=native, device="cpu")
 
 
 def _as_float(value: Any) -> float:
