@@ -16,6 +16,7 @@ __all__ = [
 ]  # fmt: skip
 
 Norm: TypeAlias = Literal["backward", "ortho", "forward"]
+Several: TypeAlias = Sequence[int] | None  # sizes or axes
 
 
 def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Tensor:
@@ -29,24 +30,14 @@ def ifft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
 
 
 def fftn(
-    x: Tensor,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
+    x: Tensor, /, *, s: Several = None, axes: Several = None, norm: Norm = "backward"
 ) -> Tensor:
     """The discrete Fourier transform along several dimensions."""
     return first_result("fft.fftn", x, s=s, axes=axes, norm=norm)
 
 
 def ifftn(
-    x: Tensor,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
+    x: Tensor, /, *, s: Several = None, axes: Several = None, norm: Norm = "backward"
 ) -> Tensor:
     """The inverse of fftn."""
     return first_result("fft.ifftn", x, s=s, axes=axes, norm=norm)
@@ -63,24 +54,14 @@ def irfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: Norm = "b
 
 
 def rfftn(
-    x: Tensor,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
+    x: Tensor, /, *, s: Several = None, axes: Several = None, norm: Norm = "backward"
 ) -> Tensor:
     """The discrete Fourier transform of real values along several dimensions."""
     return first_result("fft.rfftn", x, s=s, axes=axes, norm=norm)
 
 
 def irfftn(
-    x: Tensor,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
+    x: Tensor, /, *, s: Several = None, axes: Several = None, norm: Norm = "backward"
 ) -> Tensor:
     """The inverse of rfftn."""
     return first_result("fft.irfftn", x, s=s, axes=axes, norm=norm)

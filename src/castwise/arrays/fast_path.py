@@ -140,8 +140,7 @@ class CastCounts:
     def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
         """Counts the casts of one op."""
         sizes = [math.prod(getattr(operand, "shape", ())) for operand in operands]
-        name = decision.question.op.name
-        asked = decision.question.operands
+        name, asked = decision.question.op.name, decision.question.operands
         casts = [c for c, o in zip(decision.casts, asked, strict=True) if o is not UNDEFINED]
         for cast, size in zip(casts, sizes, strict=True):
             self._add(name, cast, size)
@@ -253,13 +252,11 @@ def backend_here() -> Backend | None:
 
 def made(tensor: TensorData) -> None:
     """Notifies the current trace, if any, of a new tensor."""
-    trace = _trace.get()
-    if trace is not None:
+    if (trace := _trace.get()) is not None:
         trace.made(tensor)
 
 
 def writing(tensor: TensorData, *values: Any) -> None:
     """Notifies the current trace, if any, that a tensor is about to be written to."""
-    trace = _trace.get()
-    if trace is not None:
+    if (trace := _trace.get()) is not None:
         trace.writing(tensor, values)

@@ -17,7 +17,7 @@ from castwise.arrays.casting import own_values
 from castwise.arrays.functions import Function
 from castwise.arrays.steps import EntryCast, Steps, Warns
 from castwise.engine.decision import Decision
-from castwise.kernels.emitter import Emitter, Traits, emitters_with
+from castwise.kernels.emitter import Traits, emitters_with
 from castwise.kernels.ops import LOWERED_OPS
 from castwise.kernels.program import (
     COMPARE,
@@ -193,8 +193,9 @@ def lowered(
     return tried(traits, lambda emitter: _written(steps, sources, emitter, traits.notices_errors))
 
 
-def tried(traits: Traits, write: Callable[[Backend], Lowered]) -> tuple[Lowered, ...]:
-    """The different programs that emitters write, the fastest first.
+def tried(traits: Traits, write: Callable[[Any], Lowered]) -> tuple[Lowered, ...]:
+    """The different programs that emitters write, the fastest first. An emitter has those methods
+    of a backend that rules call.
 
     Raises NotLoweredError if the last one, which can do most, cannot.
     """
@@ -202,21 +203,15 @@ def tried(traits: Traits, write: Callable[[Backend], Lowered]) -> tuple[Lowered,
     *others, last = emitters_with(traits)
     for emitter in others:
         with contextlib.suppress(NotLoweredError):
-            found.append(write(_as_backend(emitter)))
-    found.append(write(_as_backend(last)))
+            found.append(write(emitter))
+    found.append(write(last))
     return tuple(dict.fromkeys(found))
-
-
-def _as_backend(emitter: Emitter) -> Backend:
-    """An emitter as what its rules call: it has those methods of a backend."""
-    return cast(Any, emitter)  # type: ignore[no-any-return]
 
 
 def _written(steps: Steps, sources: Sources, emitter: Backend, notices: bool) -> Lowered:
     writer, given = Writer(), []
-    for entry, source, enter in zip(
-        steps.entries, sources, steps.entry_casts(emitter), strict=True
-    ):  # fmt: skip
+    casts = steps.entry_casts(emitter)
+    for entry, source, enter in zip(steps.entries, sources, casts, strict=True):
         if source is None:
             if entry is None:
                 raise NotLoweredError("a number as it is")

@@ -234,26 +234,6 @@ def _with_dialect(found: Any, first: TensorData) -> Any:
     return first._of(found._array, found._kind.with_(dialect=like.dialect, home=like.home))
 
 
-def _array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
-    """The result of a ufunc, which NumPy also calls for operators with a NumPy array on the
-    left."""
-    name = f"{DEFAULT_BACKEND}.{ufunc.__name__}"
-    if method != "__call__":
-        raise not_called(f"{name}.{method}")
-    if ufunc.__name__ == "divmod" and not options:
-        return quotient_and_remainder(*inputs)
-    row = _op(name)
-    if len(inputs) == 2 and row is not None and row.symbol and not options:
-        first, second = inputs
-        if hasattr(first, "dtype") and not isinstance(first, TensorData):
-            # In comparisons NumPy passes a NumPy scalar as a 0-d array.
-            is_scalar = row.name in _COMPARISONS and not first.shape
-            return apply_operator(row.name, first[()] if is_scalar else first, second)
-    if "out" in options:
-        (options["out"],) = options["out"]
-    return called(name, None, inputs, options)
-
-
 # What the Array API standard, Python and libraries expect of an array object, except operators and
 # indexing.
 
@@ -403,7 +383,22 @@ class ArrayObject(TensorData):
         return called(name, function, arguments, options)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        return _array_ufunc(ufunc, method, inputs, options)
+        # NumPy also calls this for operators with a NumPy array on the left.
+        name = f"{DEFAULT_BACKEND}.{ufunc.__name__}"
+        if method != "__call__":
+            raise not_called(f"{name}.{method}")
+        if ufunc.__name__ == "divmod" and not options:
+            return quotient_and_remainder(*inputs)
+        row = _op(name)
+        if len(inputs) == 2 and row is not None and row.symbol and not options:
+            first, second = inputs
+            if hasattr(first, "dtype") and not isinstance(first, TensorData):
+                # In comparisons NumPy passes a NumPy scalar as a 0-d array.
+                is_scalar = row.name in _COMPARISONS and not first.shape
+                return apply_operator(row.name, first[()] if is_scalar else first, second)
+        if "out" in options:
+            (options["out"],) = options["out"]
+        return called(name, None, inputs, options)
 
     def __format__(self, spec: str) -> str:
         if spec and self._array.shape:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,19 +63,6 @@ class RegionOfChunks:
         return _TOKEN, self.region.text
 
 
-@dataclass(frozen=True)
-class Picked:
-    """One of the results of a region."""
-
-    number: int
-
-    def __call__(self, results: Any) -> Any:
-        return results[self.number]
-
-    def __dask_tokenize__(self) -> Any:
-        return "picked", self.number
-
-
 def computed(region: Region, backend: Backend, arrays: Sequence[Any]) -> Sequence[Any]:
     """The results of a region. Arrays whose chunks differ are rechunked, as often as the nodes
     require, so they are computed node by node."""
@@ -86,7 +74,7 @@ def computed(region: Region, backend: Backend, arrays: Sequence[Any]) -> Sequenc
     if len(dtypes) == 1:
         return [whole]
     return [
-        blocks(Picked(n), indices, [(whole, indices)], dtype, token="picked")
+        blocks(operator.itemgetter(n), indices, [(whole, indices)], dtype, token="picked")
         for n, dtype in enumerate(dtypes)
     ]
 

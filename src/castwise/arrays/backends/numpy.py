@@ -181,30 +181,6 @@ def casting_run(steps: Steps, backend: Backend) -> Callable[..., Any] | None:
     return run
 
 
-def casting_with_number(steps: Steps, backend: Backend) -> Casting | None:
-    """The function and the casts of an op with an array and a number, if the array is cast: a large
-    one while it computes."""
-    is_number = [bool(entry and entry.is_number) for entry in steps.entries]
-    if sorted(is_number) != [False, True] or steps.entries[is_number.index(False)] is None:
-        return None
-    function = casting_ufunc(steps, backend)
-    if function is None:
-        return None
-    place, native = is_number.index(False), backend.native(steps.compute)
-    on_cast = steps.quieted(backend.function(steps.op, steps.compute), backend)  # type: ignore[arg-type]
-    on_uncast = steps.quieted(function, backend)
-
-    def computed(*operands: Any, **options: Any) -> Any:
-        is_cast = operands[place].dtype is native
-        return (on_cast if is_cast else on_uncast)(*operands, **options)
-
-    casts = steps.entry_casts(backend)
-    cast = casts[place]
-    assert cast is not None  # the array is cast
-    casts[place] = lambda x: x if x.size > _LARGE else cast(x)
-    return computed, casts
-
-
 def casts_quietly(steps: Steps, backend: Backend) -> bool:
     """Whether no cast of an array may warn or differ from NumPy's in the dialect."""
     return all(
@@ -260,15 +236,6 @@ _BY_BLOCKS = frozenset({
     "add", "sub", "mul", "div", "rsub", "neg", "abs", "square", "mul_with_wide", "div_with_wide",
     "times_reciprocal", "reciprocal_times", "div_of_arrays",
 })  # fmt: skip
-
-
-def writer(
-    steps: Steps, backend: Backend, run: Callable[..., Any], has_kernel: bool
-) -> Writer | None:
-    """A function of a target and raw operands that tells whether it has written the result."""
-    if has_kernel and steps.compute.part.bits < _WIDE:
-        return None  # NumPy is slow at small floats: a kernel and a copy are faster
-    return _by_ufunc(steps, backend) or (None if has_kernel else _by_blocks(steps, backend, run))
 
 
 def _by_ufunc(steps: Steps, backend: Backend) -> Writer | None:
@@ -488,12 +455,33 @@ class NumPy(OfNumPysDtypes):
         return found and steps.quieted(found, self)
 
     def casting(self, steps: Steps) -> Casting | None:
-        """A ufunc of an array and a number that casts large arrays while it computes."""
-        return casting_with_number(steps, self)
+        """The function and the casts of an op with an array and a number, if the array is cast: a
+        large one while it computes."""
+        is_number = [bool(entry and entry.is_number) for entry in steps.entries]
+        if sorted(is_number) != [False, True] or steps.entries[is_number.index(False)] is None:
+            return None
+        function = casting_ufunc(steps, self)
+        if function is None:
+            return None
+        place, native = is_number.index(False), self.native(steps.compute)
+        on_cast = steps.quieted(self.function(steps.op, steps.compute), self)  # type: ignore[arg-type]
+        on_uncast = steps.quieted(function, self)
+
+        def computed(*operands: Any, **options: Any) -> Any:
+            is_cast = operands[place].dtype is native
+            return (on_cast if is_cast else on_uncast)(*operands, **options)
+
+        casts = steps.entry_casts(self)
+        cast = casts[place]
+        assert cast is not None  # the array is cast
+        casts[place] = lambda x: x if x.size > _LARGE else cast(x)
+        return computed, casts
 
     def into(self, steps: Steps, run: Callable[..., Any], has_kernel: bool) -> Writer | None:
         """A ufunc that writes into an array, or an op that does it block by block."""
-        return writer(steps, self, run, has_kernel)
+        if has_kernel and steps.compute.part.bits < _WIDE:
+            return None  # NumPy is slow at small floats: a kernel and a copy are faster
+        return _by_ufunc(steps, self) or (None if has_kernel else _by_blocks(steps, self, run))
 
     def quiet(self, function: Callable[..., Any], op: str) -> Callable[..., Any]:
         """A function without NumPy's float warnings, and its warnings about empty means."""

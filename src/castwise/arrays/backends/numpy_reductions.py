@@ -322,13 +322,12 @@ def _is_right(way: str, ufunc: Any, numbers: Any) -> bool:
     """Whether arrays that are reduced in blocks have the bits of NumPy's own reduction."""
     axes = [some for n in (1, 2, 3) for some in itertools.combinations(range(3), n)]
     arrays = [numbers, numbers.astype(np.complex64)] if ufunc is np.add else [numbers]
-    return all(_is_alike(way, ufunc, array, some) for array in arrays for some in axes)
-
-
-def _is_alike(way: str, ufunc: Any, array: Any, axes: tuple[int, ...]) -> bool:
-    reduction = Reduction(ufunc, way, array.dtype.kind == "c", _BLOCK)
-    found = reduced(reduction, Runs(array, np.copy), array.shape, axes, keepdims=False)
-    return found is None or np.array_equal(found, ufunc.reduce(array, axis=axes))
+    for array, some in itertools.product(arrays, axes):
+        reduction = Reduction(ufunc, way, array.dtype.kind == "c", _BLOCK)
+        found = reduced(reduction, Runs(array, np.copy), array.shape, some, keepdims=False)
+        if found is not None and not np.array_equal(found, ufunc.reduce(array, axis=some)):
+            return False
+    return True
 
 
 # The place of the largest or smallest element, in blocks: the first of equal ones, or the first
@@ -475,15 +474,15 @@ class Reduced(NamedTuple):
             return Search(find, is_before, self.cast, BLOCK).place(x, place, keepdims)
         if self.op in _SPREADS:
             return self._spread(x, axes, keepdims, correction)
-        found = self._reduced(self._runs(x), x.shape, axes, keepdims)
+        counted = (lambda run: self.cast(run) != 0) if self.op == "count_nonzero" else self.cast
+        found = self._reduced(Runs(x, counted), x.shape, axes, keepdims)
         if found is None or self._is_ambiguous(found):
             return None
-        return self._divided_by(_count(x, axes), found) if self.op == "mean" else found
-
-    def _runs(self, x: Any) -> Runs:
-        if self.op == "count_nonzero":
-            return Runs(x, lambda run: self.cast(run) != 0)
-        return Runs(x, self.cast)
+        if self.op != "mean":
+            return found
+        # NumPy adds integers as float64, which holds the sum of small ones exactly.
+        total = found if self.native.kind in "fc" else found.astype(np.float64)
+        return _divided(total, np.intp(_count(x, axes)))
 
     def _reduced(self, runs: Readable, shape: tuple[int, ...], axes: Axes, keepdims: bool) -> Any:
         ufunc = _UFUNCS[self.op]
@@ -501,11 +500,6 @@ class Reduced(NamedTuple):
         if self.op not in _EXTREMES or self.is_of_integers:
             return False
         return bool(np.any((found == 0) | (found != found)))
-
-    def _divided_by(self, count: int, total: Any) -> Any:
-        # NumPy adds integers as float64, which holds the sum of small ones exactly.
-        is_rounded = self.native.kind in "fc"
-        return _divided(total if is_rounded else total.astype(np.float64), np.intp(count))
 
     def _spread(self, x: Any, axes: Axes, keepdims: bool, correction: float) -> Any:
         count = np.intp(_count(x, axes))
