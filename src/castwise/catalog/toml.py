@@ -159,13 +159,9 @@ BaseNamed = Callable[[str], Dialect]
 _loading: ContextVar[tuple[Path, ...]] = ContextVar("castwise files being loaded", default=())
 # The parts of a dialect, each as it is where neither the file nor a base says anything.
 _PARTS: dict[str, Any] = {
-    "naming": Naming(),
-    "evidence": Evidence(source="declared by its user"),
-    "joining": Joining(),
-    "becomes": Becomes(),
-    "assigns": Assigns(),
-    "values": Values(),
-}
+    "naming": Naming(), "evidence": Evidence(source="declared by its user"), "joining": Joining(),
+    "becomes": Becomes(), "assigns": Assigns(), "values": Values(),
+}  # fmt: skip
 # The fields of records that name a dialect.
 _REFERENCES = ("borrows", "joins.typed_by", "numpy.decider", "numpy.left_decider")
 

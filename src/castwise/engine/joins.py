@@ -81,11 +81,9 @@ def _common_dtype_or_first_loop(plan: Plan, masks: list[int]) -> DType | None:
 
 
 _OF_MASKS: dict[str, Callable[[Plan, list[int]], DType | None]] = {
-    "common dtype": _common_dtype,
-    "integer power": _common_dtype,
-    "first loop": _first_loop,
+    "common dtype": _common_dtype, "integer power": _common_dtype, "first loop": _first_loop,
     "common dtype or first loop": _common_dtype_or_first_loop,
-}
+}  # fmt: skip
 
 
 def _first_operand(plan: Plan, operands: tuple[Operand, ...]) -> DType:
@@ -219,14 +217,11 @@ def _is_float_to_int(base: Operand, exponent: Operand) -> bool:
 
 
 _OF_OPERANDS: dict[str, Callable[[Plan, tuple[Operand, ...]], DType | None]] = {
-    "first operand": _first_operand,
-    "exponent apart": _exponent_apart,
-    "highest kind": _highest_kind,
-    "integer power": _integer_power,
-    "float for integers": _float_for_integers,
-    "one dtype": _one_dtype,
+    "first operand": _first_operand, "exponent apart": _exponent_apart,
+    "highest kind": _highest_kind, "integer power": _integer_power,
+    "float for integers": _float_for_integers, "one dtype": _one_dtype,
     "by category": category_dtype,
-}
+}  # fmt: skip
 
 
 def _note_join(

@@ -717,23 +717,13 @@ def _converted(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[in
 
 
 POLICIES: dict[str, Callable[[Plan, tuple[Operand, ...], Note], list[int]]] = {
-    "tiers": _tiers,
-    "kinds first": _kinds_first,
-    "last adapts": _last_adapts,
-    "arrays alone": _arrays_alone,
-    "weak": _weak,
-    "within kind": _within_kind,
-    "fits arrays": _fits_arrays,
-    "as nodes": as_nodes,
-    "as arrays": _as_arrays,
-    "converted": _converted,
-    "by value": _by_value,
-    "by category": _by_category,
-    "0-d adapts": _zero_d_adapts,
-    "0-d adapts to complex": _zero_d_adapts_to_complex,
-    "0-d mixes": _zero_d_mixes,
-    "singles mix": _singles_mix,
-}
+    "tiers": _tiers, "kinds first": _kinds_first, "last adapts": _last_adapts,
+    "arrays alone": _arrays_alone, "weak": _weak, "within kind": _within_kind,
+    "fits arrays": _fits_arrays, "as nodes": as_nodes, "as arrays": _as_arrays,
+    "converted": _converted, "by value": _by_value, "by category": _by_category,
+    "0-d adapts": _zero_d_adapts, "0-d adapts to complex": _zero_d_adapts_to_complex,
+    "0-d mixes": _zero_d_mixes, "singles mix": _singles_mix,
+}  # fmt: skip
 
 
 def reached(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:

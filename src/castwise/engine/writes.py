@@ -179,12 +179,7 @@ def check_assignment(
 
 
 def assignment_refusal(
-    value: Operand,
-    target: DType,
-    dialect: Dialect,
-    *,
-    is_filling: bool = False,
-    by_places: bool = False,
+    value: Operand, target: DType, dialect: Dialect, *, is_filling: bool, by_places: bool = False
 ) -> Refusal | None:
     """Why the dialect does not assign a value to elements of a dtype, or fill an array with it."""
     why = _objection(value, target, dialect, by_places)

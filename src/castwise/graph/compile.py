@@ -360,11 +360,10 @@ class _Signature:
         that the function reads."""
         if not read:
             return tuple([value_class(leaves[slot]) for slot in self.numbers])
-        found = [
+        return tuple([
             _number_key(leaves[slot]) if place in read else value_class(leaves[slot])
             for place, slot in enumerate(self.numbers)
-        ]
-        return tuple(found)
+        ])  # fmt: skip
 
 
 def _number_key(number: Any) -> object:
@@ -413,14 +412,10 @@ def _signature(
         (isinstance(leaf, Variable), _tensor_spec(leaf)) if isinstance(leaf, Tensor) else type(leaf)
         for leaf in leaves
     ]
-    return _Signature(
-        (dialect, *map(_static_key, parameters.items()), *keys),
-        dialect,
-        parameters,
-        tuple(names),
-        tuple([n for n, leaf in enumerate(leaves) if not isinstance(leaf, Tensor)]),
-        tuple([n for n, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]),
-    )
+    key = (dialect, *map(_static_key, parameters.items()), *keys)
+    numbers = tuple([n for n, leaf in enumerate(leaves) if not isinstance(leaf, Tensor)])
+    arrays = tuple([n for n, leaf in enumerate(leaves) if isinstance(leaf, Tensor)])
+    return _Signature(key, dialect, parameters, tuple(names), numbers, arrays)
 
 
 def _tensor_spec(tensor: Tensor) -> Operand:

@@ -144,12 +144,9 @@ def _inner_cast(node: Node) -> Node | None:
 
 
 RULES: tuple[Rewrite, ...] = (
-    drop_no_op_cast,
-    undo_round_trip,
-    merge_widening_casts,
-    cast_before_broadcast,
+    drop_no_op_cast, undo_round_trip, merge_widening_casts, cast_before_broadcast,
     index_before_cast,
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -464,10 +461,8 @@ def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
             "here: no cast makes them equal. Write it with other ops."
         )
     result = _result_dtype(node, there)
-    made = replace(
-        node, dtype=result, compute=there.compute, decision=there, operands=node.positional,
-        is_weak=False,
-    )  # fmt: skip
+    made = replace(node, dtype=result, compute=there.compute, decision=there,
+                   operands=node.positional, is_weak=False)  # fmt: skip
     if result is node.dtype:
         return made
     if not result.holds(node.dtype):

@@ -299,9 +299,8 @@ def program_plan(
     key = (backend, is_traced, is_large, numbers is None)
     found: Plan | None = program.plans.get(key)
     if found is None:
-        planner = functools.partial(
-            _Planner, program, backend, numbers or Numbers(0, {}), keeps=not is_traced
-        )
+        given = numbers or Numbers(0, {})
+        planner = functools.partial(_Planner, program, backend, given, keeps=not is_traced)
         found = planner(fuses=False).plan()
         if is_large:
             fused = planner(fuses=True)
@@ -531,9 +530,8 @@ def _constant_maker(node: Node, backend: Backend) -> Callable[[], Any]:
     value = node.value
     if isinstance(value, (bool, int, float, complex)):
         return lambda: in_node_dtype(backend.number(value, node.dtype), node, backend)
-    return lambda: in_node_dtype(
-        backend.make(value, node.dtype, copy=None, device=None), node, backend
-    )
+    make = functools.partial(backend.make, value, node.dtype, copy=None, device=None)
+    return lambda: in_node_dtype(make(), node, backend)
 
 
 def _is_cast(node: Node) -> bool:

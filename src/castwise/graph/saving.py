@@ -224,9 +224,8 @@ _NOT_DECLARED = ("compute", "call", "ulps", "shapes", "switches")
 
 def _declaration(row: Op) -> dict[str, Any]:
     """What an op was declared with, except its kernel."""
-    own = {
-        f.name: getattr(row, f.name) for f in dataclasses.fields(row) if f.name not in _NOT_DECLARED
-    }
+    names = [f.name for f in dataclasses.fields(row) if f.name not in _NOT_DECLARED]
+    own = {name: getattr(row, name) for name in names}
     entry = {**own, **dataclasses.asdict(row.switches)}
     return {key: list(v) if isinstance(v, tuple) else v for key, v in entry.items()}
 
@@ -330,26 +329,17 @@ class _TableReader(Generic[P]):
         if row is None:
             raise UsageError(f"this castwise has no op {name[:40]!r}.")
         question = Question(
-            row,
-            tuple([_read_operand(operand) for operand in fields.get("operands", list)]),
-            _entry_at(self._dialects, fields.get("dialect", int)),
-            form,
-            fields.get("inplace", bool),
-            fields.dtype_or_none("out"),
-            fields.value("alpha"),
-        )
+            row, tuple([_read_operand(operand) for operand in fields.get("operands", list)]),
+            _entry_at(self._dialects, fields.get("dialect", int)), form,
+            fields.get("inplace", bool), fields.dtype_or_none("out"), fields.value("alpha"),
+        )  # fmt: skip
         notes = tuple([_read_text(note) for note in fields.get("notes", list)])
         return Decision(
-            question,
-            fields.dtype("result"),
-            fields.dtype("compute"),
+            question, fields.dtype("result"), fields.dtype("compute"),
             tuple([_read_cast(cast) for cast in fields.get("casts", list)]),
-            _read_cast(fields.get("result_cast", list, None)),
-            fields.get("weak", bool),
-            notes,
-            not notes,
-            decision_steps,
-        )
+            _read_cast(fields.get("result_cast", list, None)), fields.get("weak", bool),
+            notes, not notes, decision_steps,
+        )  # fmt: skip
 
     def _tensor(self, entry: Any) -> Tensor:
         fields = _Fields(entry, "variable values weak dialect home backend")
@@ -386,9 +376,8 @@ class _TableReader(Generic[P]):
 
     def _options(self, fields: _Fields, part: int | None) -> Mapping[str, Any]:
         """The options of a node, which the results of one call share."""
-        options = {
-            key: _from_json(option) for key, option in fields.get("options", dict, {}).items()
-        }
+        given = fields.get("options", dict, {})
+        options = {key: _from_json(option) for key, option in given.items()}
         if part is None:
             return options
         return self._calls.setdefault(fields.get("call", int), options)
@@ -401,15 +390,12 @@ class _TableReader(Generic[P]):
         if sorted(slots_in(structure)) != list(range(len(outputs))):
             raise UsageError("its structure must name each of its outputs once.")
         return self._made(
-            fields.get("name", str),
-            _entry_at(self._dialects, fields.get("dialect", int)),
-            _read_inputs(self._before(fields, "inputs")),
-            outputs,
-            structure,
+            fields.get("name", str), _entry_at(self._dialects, fields.get("dialect", int)),
+            _read_inputs(self._before(fields, "inputs")), outputs, structure,
             tuple([self._state(state) for state in fields.get("state", list)]),
             tuple([self._call(*call) for call in fields.get("calls", list)]),
             None if traced is None else self._program(traced),
-        )
+        )  # fmt: skip
 
     def _state(self, entry: Any) -> State:
         fields = _Fields(entry, "before after tensor")
@@ -451,9 +437,8 @@ class _Fields:
             raise UsageError(f"an entry must be a table of fields, not {str(entry)[:40]!r}.")
         for key in entry:
             if key not in known.split():
-                raise UsageError(
-                    f"there is no field {key[:40]!r}.{did_you_mean(key, known.split())}"
-                )
+                hint = did_you_mean(key, known.split())
+                raise UsageError(f"there is no field {key[:40]!r}.{hint}")
         self._entry = entry
 
     def get(self, name: str, kind: type, default: Any = _NEEDED) -> Any:
@@ -629,9 +614,8 @@ def _from_json(value: Any) -> Any:
         raise UsageError(f"a value must have one tag, not {len(value)}.")
     tag, content = next(iter(value.items()))
     if tag not in _FROM_JSON:
-        raise UsageError(
-            f"a value has the unknown tag {tag[:40]!r}.{did_you_mean(tag, _FROM_JSON)}"
-        )
+        hint = did_you_mean(tag, _FROM_JSON)
+        raise UsageError(f"a value has the unknown tag {tag[:40]!r}.{hint}")
     return _FROM_JSON[tag](content)
 
 

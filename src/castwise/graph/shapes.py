@@ -238,16 +238,13 @@ def _cross_entropy(x: Shape, target: Shape, *, reduction: str = "mean") -> Shape
 
 # By the names of the ops.
 LAYERS: dict[str, Callable[..., Shape]] = {
-    "einsum": _einsum,
-    "pad": _pad,
+    "einsum": _einsum, "pad": _pad,
     "one_hot": lambda x, *, num_classes=None: (*x, needed("one_hot", "num_classes", num_classes)),
     "embedding": lambda indices, weight: (*indices, *weight[1:]),
-    "conv1d": partial(_conv, "conv1d"),
-    "conv2d": partial(_conv, "conv2d"),
-    "layer_norm": _layer_norm,
-    "scaled_dot_product_attention": _attention,
+    "conv1d": partial(_conv, "conv1d"), "conv2d": partial(_conv, "conv2d"),
+    "layer_norm": _layer_norm, "scaled_dot_product_attention": _attention,
     "cross_entropy": _cross_entropy,
-}
+}  # fmt: skip
 
 # Products of vectors and matrices, and linear algebra.
 
@@ -287,14 +284,10 @@ def _kron(x: Shape, y: Shape) -> Shape:
 
 # By the names of the ops.
 PRODUCTS: dict[str, Callable[..., Shape]] = {
-    "matmul": multiplied,
-    "dot": lambda x, y: multiplied(x, y) if x and y else broadcast([x, y]),
-    "outer": lambda x, y: (element_count(x), element_count(y)),
-    "inner": _inner,
-    "vecdot": _vecdot,
-    "cross": _cross,
-    "kron": _kron,
-}
+    "matmul": multiplied, "dot": lambda x, y: multiplied(x, y) if x and y else broadcast([x, y]),
+    "outer": lambda x, y: (element_count(x), element_count(y)), "inner": _inner, "vecdot": _vecdot,
+    "cross": _cross, "kron": _kron,
+}  # fmt: skip
 
 
 def _tensordot(x: Shape, y: Shape, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Shape:

@@ -240,9 +240,8 @@ def _chosen_function(name: str, main: Value) -> tuple[Written, bool]:
     if name in RECIPES:  # castwise's compositions, written for any namespace of the standard
         return partial(RECIPES[name], _Standard()), widens
     # ONNX has no ops at all for the standard's extensions, such as linalg.inv.
-    raise LackingError(
-        f"ONNX has no op for {name}" if "." in name else f"castwise cannot write {name}"
-    )
+    what = "ONNX has no op for" if "." in name else "castwise cannot write"
+    raise LackingError(f"{what} {name}")
 
 
 _FUNCTIONS_OF_FLOATS = ("unary float functions", "float functions")
@@ -404,12 +403,9 @@ def _model(program: Program, w: Writer) -> Any:
     def info(name: str, node: Node) -> Any:
         return helper.make_tensor_value_info(name, element_type(node.dtype), node.shape)
 
-    body = helper.make_graph(
-        w.nodes,
-        program.name,
-        [info(node.name, node) for node in _model_inputs(program)],
-        [info(name, node) for name, node in _model_outputs(program)],
-        initializer=list(w.constants.values()),
-        doc_string=f"under the promotion rules of {program.dialect.name}",
-    )
+    inputs = [info(node.name, node) for node in _model_inputs(program)]
+    outputs = [info(name, node) for name, node in _model_outputs(program)]
+    about = f"under the promotion rules of {program.dialect.name}"
+    body = helper.make_graph(w.nodes, program.name, inputs, outputs,
+                             initializer=list(w.constants.values()), doc_string=about)  # fmt: skip
     return stamped_model(body, w.opset)

@@ -138,9 +138,11 @@ def _in_order(new: Value, x: Value, keys: list[Any], part: Shape, rest: list[Any
 
 
 def _spread(value: Value, shape: Shape) -> Value:
-    if value.shape == shape:
-        return value
-    return value.writer.one_op("Expand", value, value.writer.sizes(shape), shape=shape)
+    return value if value.shape == shape else _expanded(value, shape=shape)
+
+
+def _expanded(x: Value, *, shape: Shape) -> Value:
+    return x.writer.one_op("Expand", x, x.writer.sizes(shape), shape=shape)
 
 
 # Elements by their positions, and sorted elements.
@@ -281,26 +283,14 @@ def write_arange(w: Writer, held: DType, shape: Shape, options: Mapping[str, Any
 
 
 LAYOUTS: dict[str, Callable[..., Value]] = {
-    "reshape": lambda x, *, shape: reshape(x, shape),
-    "permute_dims": _permuted_axes,
-    "broadcast_to": lambda x, *, shape: x.writer.one_op(
-        "Expand", x, x.writer.sizes(shape), shape=shape
-    ),
-    "flip": _flipped,
-    "roll": _rolled,
+    "reshape": lambda x, *, shape: reshape(x, shape), "permute_dims": _permuted_axes,
+    "broadcast_to": _expanded, "flip": _flipped, "roll": _rolled,
     "fft.fftshift": functools.partial(_shifted, 1),
-    "fft.ifftshift": functools.partial(_shifted, -1),
-    "getitem": _get_item,
-    "setitem": _set_item,
-    "take": _take,
-    "take_along_axis": _take_along,
-    "sort": _sort,
-    "argsort": _argsort,
-    "searchsorted": _searchsorted,
-    "linalg.diagonal": _diagonal,
-    "tril": functools.partial(_triangle, upper=0),
-    "triu": functools.partial(_triangle, upper=1),
-}
+    "fft.ifftshift": functools.partial(_shifted, -1), "getitem": _get_item, "setitem": _set_item,
+    "take": _take, "take_along_axis": _take_along, "sort": _sort, "argsort": _argsort,
+    "searchsorted": _searchsorted, "linalg.diagonal": _diagonal,
+    "tril": functools.partial(_triangle, upper=0), "triu": functools.partial(_triangle, upper=1),
+}  # fmt: skip
 
 
 def write_layout(

@@ -57,15 +57,8 @@ def runtime_named(name: str) -> Runtime:
         {op: frozenset(dtypes.split()) for op, dtypes in table.items()}
         for table in (data.LACKS, data.DIFFERS)
     )
-    return Runtime(
-        name,
-        data.VERSION,
-        data.OPSET,
-        frozenset(data.HAS_NO.split()),
-        lacks,
-        differs,
-        frozenset(data.CASTS.split()),
-    )
+    has_no, casts = frozenset(data.HAS_NO.split()), frozenset(data.CASTS.split())
+    return Runtime(name, data.VERSION, data.OPSET, has_no, lacks, differs, casts)
 
 
 # The dtypes of castwise in ONNX: their names there, and their compute dtypes.
@@ -96,9 +89,8 @@ def onnx_package() -> Any:
     try:
         import onnx
     except ImportError as error:
-        raise UsageError(
-            "writing ONNX needs the package onnx: pip install castwise[onnx]"
-        ) from error
+        what = "writing ONNX needs the package onnx: pip install castwise[onnx]"
+        raise UsageError(what) from error
     return onnx
 
 
@@ -189,13 +181,9 @@ def stamped_model(body: Any, opset: int) -> Any:
     """A model of an opset, in the oldest file format that has it."""
     helper = onnx_package().helper
     opsets = [helper.make_opsetid("", opset)]
-    return helper.make_model(
-        body,
-        opset_imports=opsets,
-        ir_version=helper.find_min_ir_version_for(opsets),
-        producer_name="castwise",
-        producer_version=__version__,
-    )
+    oldest = helper.find_min_ir_version_for(opsets)
+    return helper.make_model(body, opset_imports=opsets, ir_version=oldest,
+                             producer_name="castwise", producer_version=__version__)  # fmt: skip
 
 
 # What the ONNX ops accept, as the installed onnx lists it.
