@@ -58,13 +58,11 @@ def plan_for(question: Question, form: str, note: Note) -> Plan:
 
 
 def _check_arguments(plan: Plan, named: Named) -> None:
+    own = plan.arguments
     taken = {
-        "dtype": plan.arguments.dtype,
-        "casting": plan.arguments.takes_casting,
-        "where": plan.arguments.where,
-        "initial": plan.arguments.initial,
-        "rounding_mode": plan.arguments.rounded_as,
-    }
+        "dtype": own.dtype, "casting": own.takes_casting, "where": own.where,
+        "initial": own.initial, "rounding_mode": own.rounded_as,
+    }  # fmt: skip
     for name in named.given:
         if name in taken and not taken[name]:
             fix = "Cast its operand or its result." if name == "dtype" else "Leave it out."

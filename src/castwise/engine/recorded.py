@@ -38,16 +38,11 @@ _FORMS = {"operator": "operator", "inplace": "operator", "augmented": "augmented
 def cell_question(name: str, form: str, operands: Sequence[str], dialect: Dialect) -> Question:
     """The question a cell asks the engine."""
     kind, given = form.partition("=")[0], given_by_name(form)
-    return Question(
-        op(name),
-        tuple([parse_operand(operand) for operand in operands]),
-        dialect,
-        form=_FORMS.get(kind, "function"),
-        inplace=kind == "inplace",
-        out=dtype(given["out"]) if "out" in given else None,
-        alpha=parse_scalar(given["alpha"]) if "alpha" in given else None,
-        named=_named(given) if given.keys() - {"out", "alpha"} else NOTHING,
-    )
+    out = dtype(given["out"]) if "out" in given else None
+    alpha = parse_scalar(given["alpha"]) if "alpha" in given else None
+    named = _named(given) if given.keys() - {"out", "alpha"} else NOTHING
+    parsed, form = tuple(map(parse_operand, operands)), _FORMS.get(kind, "function")
+    return Question(op(name), parsed, dialect, form, kind == "inplace", out, alpha, named)
 
 
 def _named(given: dict[str, str]) -> Named:

@@ -55,32 +55,23 @@ def traceback_data() -> Data:
         "signs": {text: dialect for own in known for text, dialect in own.signs.items()},
         "dtypes": sorted(CANONICAL),
         "ops": {
-            name: {
-                "operands": op.arity[0],
-                "most": op.arity[1],
-                "symbol": op.symbol,
-                "condition_first": op.is_condition_first,
-            }
+            name: {"operands": op.arity[0], "most": op.arity[1], "symbol": op.symbol,
+                   "condition_first": op.is_condition_first}
             for name, op in OPS.items()
         },
         "symbols": {f"{symbol}{operands}": op for (symbol, operands), op in SYMBOLS.items()},
-        "endings": list(_ENDINGS),
-        "kinds": _KINDS,
-    }
+        "endings": list(_ENDINGS), "kinds": _KINDS,
+    }  # fmt: skip
 
 
 def _pattern(message: Message, framework: str) -> dict[str, Any]:
     pattern, groups = regular_expression(message.template)
+    dialect = f"{framework}:{message.mode}" if message.mode else framework
     return {
-        "pattern": pattern,
-        "groups": groups,
-        "framework": framework,
-        "dialect": f"{framework}:{message.mode}" if message.mode else framework,
-        "ops": message.op.split(),
-        "form": message.form or None,
-        "operands": message.operands.split(),
-        "in_order": message.is_in_order,
-    }
+        "pattern": pattern, "groups": groups, "framework": framework, "dialect": dialect,
+        "ops": message.op.split(), "form": message.form or None,
+        "operands": message.operands.split(), "in_order": message.is_in_order,
+    }  # fmt: skip
 
 
 def regular_expression(template: str) -> tuple[str, list[str]]:
@@ -107,12 +98,9 @@ def _names(own: Messages) -> dict[str, Any]:
     naming = dialect_named(own.framework).naming
     aliases = {alias: op for op, words in naming.aliases.items() for alias in words.split()}
     return {
-        "dtypes": dict(own.dtypes),
-        "ops": dict(own.ops),
-        "calls": {**aliases, **own.calls},
-        "prefixes": naming.prefixes.split(),
-        "runs_on": own.runs_on.split(),
-    }
+        "dtypes": dict(own.dtypes), "ops": dict(own.ops), "calls": {**aliases, **own.calls},
+        "prefixes": naming.prefixes.split(), "runs_on": own.runs_on.split(),
+    }  # fmt: skip
 
 
 # The lines of code that a traceback shows, by Python, IPython, pytest or rich.
@@ -266,8 +254,7 @@ def _call_at(tokens: list[str], place: int, data: Data, framework: str) -> Call 
     token, before = tokens[place], tokens[place - 1] if place else ""
     after = tokens[place + 1] if place + 1 < len(tokens) else ""
     if _OPERATOR.fullmatch(token):
-        is_operand = _ENDS_OPERAND.search(before) and not _KEYWORD.fullmatch(before)
-        if is_operand:
+        if _ENDS_OPERAND.search(before) and not _KEYWORD.fullmatch(before):
             return _operator(token, 2, (before, after), data)
         return None if _number(after) else _operator(token, 1, (after,), data)
     if after == "(" and _NAME.fullmatch(token) and not _KEYWORD.fullmatch(token):
@@ -346,10 +333,8 @@ def dtype_named(words: str, framework: str, data: Data) -> str | None:
     word = bracketed[1] if bracketed else word
     tail = re.split(r"\.|::", word)[-1]
     own = data["frameworks"][framework]["dtypes"]
-    found = own.get(word) or own.get(tail)
-    if found is None and tail.lower() in data["dtypes"]:
-        found = tail.lower()
-    return found if found is None else str(found)
+    found: str | None = own.get(word) or own.get(tail)
+    return tail.lower() if found is None and tail.lower() in data["dtypes"] else found
 
 
 def _operands_named(words: str, framework: str, data: Data) -> list[str | None]:
@@ -459,17 +444,11 @@ def read_traceback(text: str) -> Read:
     dtypes = found.dtypes if found else {}
     has_numbers = call is not None and any(call.numbers)
     return Read(
-        sentence=found.sentence if found else None,
-        dialect=_dialect(found, framework, text, data),
-        op=op,
-        form=form,
-        operands=operands,
-        out=out,
-        computed=dtypes.get("computed") or dtypes.get("result"),
-        dtype=dtypes.get("dtype"),
+        found.sentence if found else None, _dialect(found, framework, text, data), op, form,
+        operands, out, dtypes.get("computed") or dtypes.get("result"), dtypes.get("dtype"),
         in_order=found is None or found.pattern["in_order"] or has_numbers,
         other_ops=() if call else tuple(wanted[1:]),
-    )
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -487,8 +466,7 @@ def _first_message(text: str, data: Data) -> _Found | None:
     """The first of the patterns that the text has, where it stands last."""
     for pattern in data["patterns"]:
         for match in reversed(list(re.finditer(pattern["pattern"], text, re.ASCII))):
-            found = _found(pattern, match, data)
-            if found:
+            if found := _found(pattern, match, data):
                 return found
     return None
 

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
+from types import SimpleNamespace
 from typing import Any
 
 from castwise.arrays import fast_path, fusing
@@ -43,7 +44,6 @@ from castwise.graph.program import (
     CONSTANT,
     Node,
     Program,
-    Shape,
     Slot,
     State,
     filled,
@@ -188,19 +188,15 @@ def returned(program: Program, kinds: Sequence[Kind], arrays: Sequence[Any]) -> 
 
 
 def _notify(program: Program, sizes: Mapping[str, int]) -> None:
-    """Notifies watchers as if the function ran op by op."""
+    """Notifies watchers as if the function ran op by op, on what only has shapes."""
     observers = watchers()
     for call in program.calls if observers else ():
-        operands = [_Shaped(shape, sizes) for shape in call.operands]
+        *operands, result = [
+            SimpleNamespace(shape=tuple([known_size(size, sizes) for size in shape]))
+            for shape in (*call.operands, call.result)
+        ]
         for watcher in observers:
-            watcher.note(call.decision, operands, _Shaped(call.result, sizes))
-
-
-class _Shaped:
-    """A placeholder for an array, which only has a shape."""
-
-    def __init__(self, shape: Shape, sizes: Mapping[str, int]) -> None:
-        self.shape = tuple([known_size(size, sizes) for size in shape])
+            watcher.note(call.decision, operands, result)
 
 
 # A program that is ready to run again and again on tensors of the same kinds and shapes.

@@ -119,16 +119,11 @@ class _TableWriter:
                 self._nodes.place(node)
         entry = self._program(program)
         return {
-            "format": FORMAT,
-            "version": VERSION,
-            "castwise": __version__,
-            "ops": list(self._declared.values()),
-            "dialects": self._dialects.entries,
-            "decisions": self._decisions.entries,
-            "tensors": self._tensors.entries,
-            "nodes": self._nodes.entries,
-            "graph": entry,
-        }
+            "format": FORMAT, "version": VERSION, "castwise": __version__,
+            "ops": list(self._declared.values()), "dialects": self._dialects.entries,
+            "decisions": self._decisions.entries, "tensors": self._tensors.entries,
+            "nodes": self._nodes.entries, "graph": entry,
+        }  # fmt: skip
 
     def _program(self, program: Program) -> dict[str, Any]:
         return {
@@ -187,18 +182,13 @@ class _TableWriter:
         return {
             "op": question.op.name,
             "operands": [_operand(operand) for operand in question.operands],
-            "dialect": self._dialects.place(question.dialect),
-            "form": question.form,
-            "inplace": question.inplace,
-            "out": question.out and question.out.name,
-            "alpha": _to_json(question.alpha),
-            "result": decision.result.name,
-            "compute": decision.compute.name,
-            "casts": [_cast(cast) for cast in decision.casts],
-            "result_cast": _cast(decision.result_cast),
-            "weak": decision.is_weak,
+            "dialect": self._dialects.place(question.dialect), "form": question.form,
+            "inplace": question.inplace, "out": question.out and question.out.name,
+            "alpha": _to_json(question.alpha), "result": decision.result.name,
+            "compute": decision.compute.name, "casts": [_cast(cast) for cast in decision.casts],
+            "result_cast": _cast(decision.result_cast), "weak": decision.is_weak,
             "notes": list(decision.notes),
-        }
+        }  # fmt: skip
 
     def _op(self, name: str) -> None:
         """Records an op that the user declared; its kernel is not saved."""
@@ -209,13 +199,11 @@ class _TableWriter:
     def _tensor(self, tensor: Tensor) -> dict[str, Any]:
         kind = tensor._kind
         return {
-            "variable": isinstance(tensor, Variable),
-            "values": _to_json(tensor.numpy()),
+            "variable": isinstance(tensor, Variable), "values": _to_json(tensor.numpy()),
             "weak": kind.is_weak,
             "dialect": None if kind.dialect is None else self._dialects.place(kind.dialect),
-            "home": kind.home,
-            "backend": kind.backend.name,
-        }
+            "home": kind.home, "backend": kind.backend.name,
+        }  # fmt: skip
 
 
 # The kernel, what only castwise's own ops have, and the part that is written field by field.

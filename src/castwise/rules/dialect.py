@@ -378,9 +378,8 @@ _SCALARS: dict[str, Rule] = {
 
 def varied(dialect: Dialect, changes: Mapping[str, Any]) -> Dialect:
     """The dialect with variations and fields changed; its name lists the variations."""
-    known = [f.name for f in fields(dialect)]
     for name in changes:
-        if name not in VARIATIONS and name not in known:
+        if name not in VARIATIONS and name not in _FIELDS:
             hint = _hint(dialect, name)
             raise UsageError(
                 f"a dialect has no variation {name!r}.{hint} There are {', '.join(VARIATIONS)}."

@@ -697,25 +697,17 @@ def _extreme(op: str, x: Value, axes: Value, *, shape: Shape, keepdims: int) -> 
 
 # ONNX op -> how it is written without its kernel
 WRITTEN_OUT: dict[str, Callable[..., Value]] = {
-    "Tan": _tan,
-    "Sinh": partial(_odd, _sinh),
-    "Cosh": _cosh,
-    "Asinh": partial(_odd, _asinh),
-    "Acosh": _acosh,
-    "Atanh": partial(_odd, lambda size: log1p(2 * size / (1 - size)) / 2),
-    "Atan": partial(_odd, _atan),
+    "Tan": _tan, "Sinh": partial(_odd, _sinh), "Cosh": _cosh, "Asinh": partial(_odd, _asinh),
+    "Acosh": _acosh, "Atanh": partial(_odd, lambda size: log1p(2 * size / (1 - size)) / 2),
+    "Atan": partial(_odd, _atan), "Erf": partial(_odd, _erf), "Sigmoid": _sigmoid, "Sign": _sign,
+    "ReduceMax": partial(_extreme, "ReduceMax"), "ReduceMin": partial(_extreme, "ReduceMin"),
     "Asin": lambda x: called("Atan", x / sqrt((1 - x) * (1 + x))),
     "Acos": lambda x: 2 * called("Atan", sqrt((1 - x) / (1 + x))),
-    "Erf": partial(_odd, _erf),
     "Gelu": lambda x: x / 2 * (1 + called("Erf", x / math.sqrt(2))),
-    "Sigmoid": _sigmoid,
     "Relu": lambda x: xp.maximum(x, 0),
     "Max": lambda x, y: where(greater(x, y), x, y),
     "Min": lambda x, y: where(less(x, y), x, y),
-    "Sign": _sign,
-    "ReduceMax": partial(_extreme, "ReduceMax"),
-    "ReduceMin": partial(_extreme, "ReduceMin"),
-}
+}  # fmt: skip
 
 # Casts that a runtime does differently.
 
