@@ -162,8 +162,7 @@ def find_op(name: Any, dialect: Dialect) -> Op:
     """
     if not isinstance(name, str):
         name = asked_op(name).name
-    row = known_op(_aliases(dialect).get(name, name))
-    if row:
+    if row := known_op(_aliases(dialect).get(name, name)):
         return row
     if name in _WRITTEN:
         name = _symbol_op(name, None).name
@@ -172,10 +171,9 @@ def find_op(name: Any, dialect: Dialect) -> Op:
     owner = dialect if is_own else _prefix_dialect(prefix)
     alias = _aliases(owner).get(tail) if owner else None
     wanted = alias or (tail if owner or prefix in SPELLINGS else name)
-    row = known_op(wanted)
-    if row is None:
-        raise UsageError(f"unknown op {wanted[:64]!r}.{_hint(wanted, dialect)} {_LISTED}")
-    return row
+    if row := known_op(wanted):
+        return row
+    raise UsageError(f"unknown op {wanted[:64]!r}.{_hint(wanted, dialect)} {_LISTED}")
 
 
 def function_framework(name: Any) -> str | None:
@@ -200,8 +198,7 @@ def _function_op(thing: Any, operands: int | None) -> AskedOp:
     if isinstance(word, str) and callable(thing):
         is_special = word.startswith("__") and word.endswith("__")
         if is_special or module in _PYTHON_MODULES:
-            found = _python_op(word.strip("_"), operands)
-            if found:
+            if found := _python_op(word.strip("_"), operands):
                 return found
         owner = _package_dialect(module.partition(".")[0])
         # aten's add.Tensor is an overload of add, and linalg_norm of the module linalg is norm.
@@ -209,8 +206,7 @@ def _function_op(thing: Any, operands: int | None) -> AskedOp:
         tail = word.partition(".")[0].removeprefix(f"{room}_")
         if owner:
             for alias in (tail, tail.removesuffix("_")):
-                row = known_op(_aliases(owner).get(alias, alias))
-                if row:
+                if row := known_op(_aliases(owner).get(alias, alias)):
                     return AskedOp(row.name, "function", alias != tail)
             raise UsageError(f"castwise has no op for {_shown(thing)}. {_LISTED}")
     raise UsageError(
@@ -223,8 +219,7 @@ def _python_op(word: str, operands: int | None) -> AskedOp | None:
     if word == "abs":
         return AskedOp("abs", "function")
     if word in _OPERATORS:
-        is_unary = word in _UNARY
-        return _symbol_op(_OPERATORS[word], 1 if is_unary else 2)
+        return _symbol_op(_OPERATORS[word], 1 if word in _UNARY else 2)
     symbol = _OPERATORS.get(word[1:]) if word.startswith("i") else None
     return AskedOp(op_of_symbol(symbol, 2).name, "augmented") if symbol else None
 

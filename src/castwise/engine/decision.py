@@ -255,9 +255,7 @@ def cast_between(source: DType, target: DType) -> Cast | None:
     """The cast from one dtype to another with its hazards; None where they are the same."""
     if source is target:
         return None
-    hazards = []
-    if target.bits > source.bits:
-        hazards.append("widens")
+    hazards = ["widens"] if target.bits > source.bits else []
     if source.kind == "complex" and target.kind != "complex":
         hazards.append("drops-imaginary")
     elif target.rank < source.rank:
@@ -309,9 +307,8 @@ def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
 
 def _cast_hint(plan: Plan, given: list[DType]) -> str:
     """What to cast. Weakly typed operands count only where there are no arrays."""
-    computed = [
-        d for d in plan.dialect.dtypes if d in plan.computes and d not in plan.accepts.refuses
-    ]
+    taken = plan.computes - plan.accepts.refuses
+    computed = [d for d in plan.dialect.dtypes if d in taken]
     arrays = [d for d in given if not d.is_weak]
     rank = max([d.rank for d in given])
     if all(d.rank < rank for d in computed):

@@ -145,8 +145,8 @@ def _reduced(shape: Shape, options: Mapping[str, Any]) -> Shape:
     rank = max(len(shape), 1)  # some frameworks let a 0-d array have an axis
     if not -rank <= axis < rank:
         raise UsageError(f"an array of {len(shape)} dimensions has no axis {axis}.")
-    place = axis % rank
-    return (*shape[:place], *((1,) if keeps and shape else ()), *shape[place + 1 :])
+    place, left = axis % rank, (1,) if keeps and shape else ()
+    return (*shape[:place], *left, *shape[place + 1 :])
 
 
 def _product(name: str, x: tuple[Size, ...], y: tuple[Size, ...]) -> tuple[Size, ...]:

@@ -137,14 +137,12 @@ def _lifted(plan: Plan, operands: tuple[Operand, ...], note: Note) -> tuple[Oper
     lifts = plan.lifts
     if not lifts or not any([o.is_scalar and o.kind == "float" for o in operands]):
         return operands
-    lifted = tuple(
-        [replace(o, dtype=lifts.get(o.dtype, o.dtype)) if o.dtype else o for o in operands]
-    )
+    lifted = [replace(o, dtype=lifts.get(o.dtype, o.dtype)) if o.dtype else o for o in operands]
     if note:
-        for given, lifted_operand in zip(operands, lifted, strict=True):
-            if lifted_operand.dtype is not given.dtype:
-                note(f"With a Python float, {given} counts as {lifted_operand}.")
-    return lifted
+        for given, raised_to in zip(operands, lifted, strict=True):
+            if raised_to.dtype is not given.dtype:
+                note(f"With a Python float, {given} counts as {raised_to}.")
+    return tuple(lifted)
 
 
 def raised(plan: Plan, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:

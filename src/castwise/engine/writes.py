@@ -218,16 +218,18 @@ def _objection(value: Operand, target: DType, dialect: Dialect, by_places: bool)
     if not can_become(dialect_reach(dialect), dialect.assigns.values, value.dtype, target):
         return OUTPUTS[dialect.assigns.values]
     cast = cast_between(value.dtype, target)
-    rule = dialect.assigns.by_places
+    if cast is None:
+        return ""
+    rule, guards = dialect.assigns.by_places, dialect.joining.guards
     is_fitting = value.is_weak and value.dtype.rank <= target.rank
     is_free = value.is_scalar or is_fitting  # a NumPy scalar counts as a Python number
-    if cast and not is_free and by_places and rule == "same dtype":
+    if not is_free and by_places and rule == "same dtype":
         return "values assigned through an index array must have the dtype of the elements"
-    if cast and not is_free and rule == "always same dtype":
+    if not is_free and rule == "always same dtype":
         return "an assigned array must have the dtype of the array it is written into"
-    if cast and "no implicit cast" in dialect.joining.guards:
+    if "no implicit cast" in guards:
         return f"the implicit cast {cast} is not allowed"
-    if cast and "no lossy cast" in dialect.joining.guards and not HARMLESS.issuperset(cast.hazards):
+    if "no lossy cast" in guards and not HARMLESS.issuperset(cast.hazards):
         return f"{cast_text(cast)}, and no implicit cast may change a value"
     return ""
 

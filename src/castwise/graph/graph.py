@@ -211,8 +211,7 @@ def _traced_once(
         outputs, structure = _flattened(returned)
     name = getattr(fn, "__name__", type(fn).__name__)
     name = "lambda" if name == "<lambda>" else name
-    graph = Graph(name, dialect, inputs, outputs, structure, states.result())
-    return watcher.marked(graph)
+    return watcher.marked(Graph(name, dialect, inputs, outputs, structure, states.result()))
 
 
 class _Decisions:

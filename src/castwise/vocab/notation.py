@@ -60,8 +60,7 @@ def parse_operand(text: str) -> Operand:
     if len(text) <= _MAX_LENGTH:
         if stripped.startswith("[") and _list_end(stripped) == len(stripped):
             return list_operand(_items(stripped))
-        match = _OPERAND.fullmatch(stripped)
-        if match:
+        if match := _OPERAND.fullmatch(stripped):
             return _read_operand(match)
     raise UsageError(f"cannot read {text[:80]!r} as an operand. Write one of: {_FORMS}.")
 
@@ -344,8 +343,7 @@ class _Parser:
             if not length:
                 raise self._unclear()
             return parse_operand(text[start : self._place])
-        operand = _OPERAND.match(text, start)
-        if operand:
+        if operand := _OPERAND.match(text, start):
             self._place = operand.end()
             return _read_operand(operand)
         if not text.startswith("(", start):
