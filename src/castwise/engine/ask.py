@@ -197,9 +197,9 @@ def _function_op(thing: Any, operands: int | None) -> AskedOp:
     word = getattr(thing, "__name__", None)
     if isinstance(word, str) and callable(thing):
         is_special = word.startswith("__") and word.endswith("__")
-        if is_special or module in _PYTHON_MODULES:
-            if found := _python_op(word.strip("_"), operands):
-                return found
+        is_python = is_special or module in _PYTHON_MODULES
+        if is_python and (found := _python_op(word.strip("_"), operands)):
+            return found
         owner = _package_dialect(module.partition(".")[0])
         # aten's add.Tensor is an overload of add, and linalg_norm of the module linalg is norm.
         room = module.rpartition(".")[2].strip("_")
