@@ -172,8 +172,7 @@ def _dtypes(plan: Plan, question: Question, operands: tuple[Operand, ...], note:
         return _composed_dtypes(plan, composed, operands, note)
     check_joins(plan, operands)
     if is_mixed:
-        decider = numpy_decider(plan, operands)
-        if decider:
+        if decider := numpy_decider(plan, operands):
             return _decided_elsewhere(decider, plan, question, operands, note)
         operands = native_operands(plan, operands, note)
     operands = truncated_operands(plan, operands, note)
@@ -492,8 +491,7 @@ def _explicit_conversion(question: Question, note: Note) -> Decision:
 
 def _filled(question: Question, held: DType, value: Operand, note: Note) -> Decision:
     """The array keeps its dtype, and the value is converted as in `x[...] = value`."""
-    refusal = assignment_refusal(value, held, question.dialect, is_filling=True)
-    if refusal:
+    if refusal := assignment_refusal(value, held, question.dialect, is_filling=True):
         raise refusal
     plan = op_plan(question.op, question.dialect, question.form)
     if note:

@@ -34,8 +34,7 @@ def join(plan: Plan, dtypes: Iterable[DType]) -> DType:
 def _join_all(plan: Plan, given: set[DType]) -> DType:
     if len(given) == 1:
         return next(iter(given))
-    exception = plan.joins.pairs.get(frozenset(given))
-    if exception is not None:
+    if (exception := plan.joins.pairs.get(frozenset(given))) is not None:
         return exception
     common = plan.reach.common(plan.reach.masks[d] for d in given)
     if common is None or not is_allowed(plan, common, given):
@@ -467,8 +466,7 @@ def category_dtype(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     Where no operand has a category, it is the common dtype of the arrays. Raises Refusal if one of
     the operands is then a number or a NumPy operand.
     """
-    target = _highest(plan, operands)
-    if target is not None:
+    if (target := _highest(plan, operands)) is not None:
         return target
     if any(_is_guest(o) for o in operands):
         raise Refusal("no operand is a bool, an integer or a float", "Cast one of them.")

@@ -213,8 +213,7 @@ def _file_framework(file: str, data: Data) -> str | None:
 
 def _line_calls(frame: Frame, data: Data, framework: str, has_marks: bool) -> list[Call]:
     """The ops and other calls of a line of code; the failed one alone, where it is marked."""
-    marked = _marked_operator(frame, data)
-    if marked:
+    if marked := _marked_operator(frame, data):
         return [marked]
     start = len(frame.marks) - len(frame.marks.lstrip())
     text = frame.code[start : len(frame.marks)] if frame.marks else frame.code

@@ -182,8 +182,7 @@ def assignment_refusal(
     value: Operand, target: DType, dialect: Dialect, *, is_filling: bool, by_places: bool = False
 ) -> Refusal | None:
     """Why the dialect does not assign a value to elements of a dtype, or fill an array with it."""
-    why = _objection(value, target, dialect, by_places)
-    if why:
+    if why := _objection(value, target, dialect, by_places):
         cast = f"Cast the value: x.astype('{target}')."
         return Refusal(why, f"Write a number of {target}." if value.is_scalar else cast)
     number = value.value if value.is_scalar else None

@@ -215,8 +215,7 @@ def _pass(program: P, applied: Counter[str]) -> P:
             uses[new] = max(uses[new], uses[old])
         uses[current] = uses[node]
         for rule in RULES:
-            found = rule(current, uses)
-            if found is not None:
+            if (found := rule(current, uses)) is not None:
                 applied[rule.__name__] += 1
                 uses[found] += uses[current]
                 return found

@@ -71,8 +71,7 @@ def _check_edges(dialect: Dialect) -> None:
     for source, target, _ in edges:
         onward.setdefault(source, []).append(target)
     for start in onward:
-        circle = _circle(start, onward)
-        if circle:
+        if circle := _circle(start, onward):
             raise UsageError(f"the edges go in a circle: {' -> '.join(d.name for d in circle)}.")
     for source, target, _ in edges:
         if place[target] < place[source]:

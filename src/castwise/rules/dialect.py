@@ -474,8 +474,7 @@ def _default(dialect: Dialect, name: Any, kind: str, kind_text: str) -> DType:
 def _numbers(dialect: Dialect, numbers: dict[str, str]) -> Changes:
     """Python numbers of some kinds get other dtypes, in every op that has no rule for this."""
     general = dialect.ops["*"]
-    given = given_fields(general).get("numbers.dtypes")
-    if given:
+    if given := given_fields(general).get("numbers.dtypes"):
         general = combined(general, Rule(numbers=Numbers(dtypes={**given, **numbers})))
     return {"python": {**dialect.python, **numbers}, "ops": {**dialect.ops, "*": general}}
 

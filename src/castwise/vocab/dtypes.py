@@ -284,8 +284,7 @@ def dtype(name: str) -> DType:
     if name in TWO_READINGS:
         raise UsageError(f"{name!r} has two readings: {TWO_READINGS[name]}. Write its whole name.")
     if found is None:
-        unsupported = out_of_scope(name)
-        if unsupported:
+        if unsupported := out_of_scope(name):
             raise unsupported
         raise UsageError(f"unknown dtype {name[:64]!r}.{did_you_mean(name, [*_TYPES, *_SHORT])}")
     return found

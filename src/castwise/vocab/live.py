@@ -92,8 +92,7 @@ def _live_dtype(thing: object) -> DType:
             "'float32', or pass a value, such as 1."
         )
     for name in (str(thing), *live_names(thing)):
-        unsupported = out_of_scope(name)
-        if unsupported:
+        if unsupported := out_of_scope(name):
             raise unsupported
     raise UsageError(f"cannot tell the dtype of {str(thing)[:60]!r} ({type(thing).__name__}).")
 
@@ -139,8 +138,7 @@ def _short_name(kind: type) -> str:
 
 def _find_reader(kind: type) -> Reader | None:
     for base in kind.__mro__:
-        reader = _READERS.get(_short_name(base))
-        if reader:
+        if reader := _READERS.get(_short_name(base)):
             return reader
         if base.__module__ == "numpy" and base.__name__ == "generic":
             return _read_numpy_scalar

@@ -191,8 +191,7 @@ def describe(thing: Any) -> Operand:
         return scalar_operand(thing)
     if kind in (list, tuple):
         return list_operand(thing)
-    found = read_live(thing)
-    if found is not None:
+    if (found := read_live(thing)) is not None:
         return found
     if isinstance(thing, (bool, int, float, complex)):
         return scalar_operand(thing)

@@ -259,8 +259,7 @@ def value_class(value: Scalar) -> Hashable:
 
 def real_class(value: float) -> int:
     """Which of the exact values it is, which of the limits, or which two limits it is between."""
-    exact = EXACT_VALUES.get(value)
-    if exact is not None:
+    if (exact := EXACT_VALUES.get(value)) is not None:
         return exact
     if value != value:
         return NAN_CLASS
