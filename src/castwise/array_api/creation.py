@@ -39,15 +39,9 @@ STANDARD_DTYPES = dtypes_named(
 
 
 def asarray(
-    obj: Any,
-    /,
-    *,
-    dtype: DTypeLike = None,
-    device: Any = None,
-    copy: bool | None = None,
-    dialect: DialectLike = None,
-    backend: str | None = None,
-) -> Tensor:
+    obj: Any, /, *, dtype: DTypeLike = None, device: Any = None, copy: bool | None = None,
+    dialect: DialectLike = None, backend: str | None = None,
+) -> Tensor:  # fmt: skip
     """A tensor of numbers, nested lists, an array of any backend or another tensor.
 
     >>> asarray([1, 2])
@@ -61,81 +55,50 @@ def asarray(
 
 
 def zeros(
-    shape: Shape,
-    *,
-    dtype: DTypeLike = None,
-    device: Any = None,
-    dialect: DialectLike = None,
+    shape: Shape, *, dtype: DTypeLike = None, device: Any = None, dialect: DialectLike = None,
     backend: str | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """A tensor of zeros."""
     return _new("zeros", _kind(dtype, 0.0, dialect, backend), shape, device=device)
 
 
 def ones(
-    shape: Shape,
-    *,
-    dtype: DTypeLike = None,
-    device: Any = None,
-    dialect: DialectLike = None,
+    shape: Shape, *, dtype: DTypeLike = None, device: Any = None, dialect: DialectLike = None,
     backend: str | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """A tensor of ones."""
     return _new("ones", _kind(dtype, 0.0, dialect, backend), shape, device=device)
 
 
 def empty(
-    shape: Shape,
-    *,
-    dtype: DTypeLike = None,
-    device: Any = None,
-    dialect: DialectLike = None,
+    shape: Shape, *, dtype: DTypeLike = None, device: Any = None, dialect: DialectLike = None,
     backend: str | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """A tensor of uninitialized values."""
     return _new("empty", _kind(dtype, 0.0, dialect, backend), shape, device=device)
 
 
 def full(
-    shape: Shape,
-    fill_value: Number,
-    *,
-    dtype: DTypeLike = None,
-    device: Any = None,
-    dialect: DialectLike = None,
-    backend: str | None = None,
-) -> Tensor:
+    shape: Shape, fill_value: Number, *, dtype: DTypeLike = None, device: Any = None,
+    dialect: DialectLike = None, backend: str | None = None,
+) -> Tensor:  # fmt: skip
     """A tensor filled with one value."""
     kind = _kind(dtype, fill_value, dialect, backend)
     return _new("full", kind, shape, fill_value, device=device)
 
 
 def eye(
-    n_rows: int,
-    n_cols: int | None = None,
-    /,
-    *,
-    k: int = 0,
-    dtype: DTypeLike = None,
-    device: Any = None,
-    dialect: DialectLike = None,
-    backend: str | None = None,
-) -> Tensor:
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: DTypeLike = None,
+    device: Any = None, dialect: DialectLike = None, backend: str | None = None,
+) -> Tensor:  # fmt: skip
     """A matrix of zeros with ones on a diagonal."""
     return _new("eye", _kind(dtype, 0.0, dialect, backend), n_rows, n_cols, k=k, device=device)
 
 
 def arange(
-    start: float,
-    /,
-    stop: float | None = None,
-    step: float = 1,
-    *,
-    dtype: DTypeLike = None,
-    device: Any = None,
-    dialect: DialectLike = None,
-    backend: str | None = None,
-) -> Tensor:
+    start: float, /, stop: float | None = None, step: float = 1, *, dtype: DTypeLike = None,
+    device: Any = None, dialect: DialectLike = None, backend: str | None = None,
+) -> Tensor:  # fmt: skip
     """Evenly spaced numbers from start up to stop, without stop."""
     first, last = (0, start) if stop is None else (start, stop)
     kind = _kind(dtype, [0 if _is_open(n) else n for n in (first, last, step)], dialect, backend)
@@ -143,17 +106,9 @@ def arange(
 
 
 def linspace(
-    start: complex,
-    stop: complex,
-    /,
-    num: int,
-    *,
-    dtype: DTypeLike = None,
-    device: Any = None,
-    endpoint: bool = True,
-    dialect: DialectLike = None,
-    backend: str | None = None,
-) -> Tensor:
+    start: complex, stop: complex, /, num: int, *, dtype: DTypeLike = None, device: Any = None,
+    endpoint: bool = True, dialect: DialectLike = None, backend: str | None = None,
+) -> Tensor:  # fmt: skip
     """A given number of evenly spaced numbers from start to stop."""
     kind = _kind(dtype, [start, stop, 0.0], dialect, backend)
     return _new("linspace", kind, start, stop, num, endpoint=endpoint, device=device)
@@ -182,14 +137,9 @@ def full_like(
 
 
 def from_dlpack(
-    x: Any,
-    /,
-    *,
-    device: Any = None,
-    copy: bool | None = None,
-    dialect: DialectLike = None,
+    x: Any, /, *, device: Any = None, copy: bool | None = None, dialect: DialectLike = None,
     backend: str | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """A tensor of an array that another library shares by DLPack."""
     held = raw_array(x)
     own = None if dialect is None else to_dialect(dialect)

@@ -274,25 +274,17 @@ def prod(
 
 
 def cumulative_sum(
-    x: Tensor,
-    /,
-    *,
-    axis: int | None = None,
-    dtype: DType | None = None,
+    x: Tensor, /, *, axis: int | None = None, dtype: DType | None = None,
     include_initial: bool = False,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The sum of all elements up to each."""
     return reduced("cumsum", x, dtype, axis=axis, include_initial=include_initial)
 
 
 def cumulative_prod(
-    x: Tensor,
-    /,
-    *,
-    axis: int | None = None,
-    dtype: DType | None = None,
+    x: Tensor, /, *, axis: int | None = None, dtype: DType | None = None,
     include_initial: bool = False,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The product of all elements up to each."""
     return reduced("cumprod", x, dtype, axis=axis, include_initial=include_initial)
 
@@ -312,14 +304,9 @@ def var(
 
 
 def diff(
-    x: Tensor,
-    /,
-    *,
-    axis: int = -1,
-    n: int = 1,
-    prepend: Tensor | None = None,
+    x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: Tensor | None = None,
     append: Tensor | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The differences of neighbours, taken n times."""
     return differences(x, axis, n, prepend, append, STANDARD)
 
@@ -487,13 +474,9 @@ def argsort(
 
 
 def searchsorted(
-    x1: Tensor,
-    x2: Tensor | int | float,
-    /,
-    *,
-    side: Literal["left", "right"] = "left",
+    x1: Tensor, x2: Tensor | int | float, /, *, side: Literal["left", "right"] = "left",
     sorter: Tensor | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The positions where elements of x2 would be inserted into x1, which is sorted or has a
     sorter.
     """

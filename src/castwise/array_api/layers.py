@@ -52,46 +52,27 @@ def topk(x: Tensor, /, k: int, *, axis: int = -1) -> TopK:
 
 
 def layer_norm(
-    x: Tensor,
-    /,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    *,
-    normalized_shape: Sizes | None = None,
-    eps: float = 1e-5,
-) -> Tensor:
+    x: Tensor, /, weight: Tensor | None = None, bias: Tensor | None = None, *,
+    normalized_shape: Sizes | None = None, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
     """The elements less their mean, divided by their deviation, over the last dimension or those
     of `normalized_shape`; times the weight and plus the bias."""
     return op("layer_norm", x, weight, bias, normalized_shape=normalized_shape, eps=eps)
 
 
 def conv1d(
-    x: Tensor,
-    weight: Tensor,
-    /,
-    bias: Tensor | None = None,
-    *,
-    stride: Sizes = 1,
-    padding: Sizes | str = 0,
-    dilation: Sizes = 1,
-    groups: int = 1,
-) -> Tensor:
+    x: Tensor, weight: Tensor, /, bias: Tensor | None = None, *, stride: Sizes = 1,
+    padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
     """The products of a kernel with each window of x, summed; x is (batch, channels, length)."""
     given = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
     return op("conv1d", x, weight, bias, **given)
 
 
 def conv2d(
-    x: Tensor,
-    weight: Tensor,
-    /,
-    bias: Tensor | None = None,
-    *,
-    stride: Sizes = 1,
-    padding: Sizes | str = 0,
-    dilation: Sizes = 1,
-    groups: int = 1,
-) -> Tensor:
+    x: Tensor, weight: Tensor, /, bias: Tensor | None = None, *, stride: Sizes = 1,
+    padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
     """The same in two dimensions; x is (batch, channels, height, width)."""
     given = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
     return op("conv2d", x, weight, bias, **given)
@@ -103,13 +84,8 @@ def cross_entropy(x: Tensor, target: Tensor, /, *, reduction: Reduction = "mean"
 
 
 def scaled_dot_product_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    /,
-    *,
-    is_causal: bool = False,
+    query: Tensor, key: Tensor, value: Tensor, /, *, is_causal: bool = False,
     scale: float | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The values, weighted by the softmax of how well the queries match the keys."""
     return op("scaled_dot_product_attention", query, key, value, is_causal=is_causal, scale=scale)

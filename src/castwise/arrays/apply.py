@@ -575,16 +575,9 @@ _NO_ARRAYS = (TensorData, bool, int, float, complex, list, tuple)  # they choose
 
 
 def apply_in_any_form(
-    make: Make,
-    name: Any,
-    operands: tuple[Any, ...],
-    *,
-    form: str = "function",
-    inplace: bool = False,
-    out: Any = None,
-    home: str = DEFAULT,
-    **options: Any,
-) -> Any:
+    make: Make, name: Any, operands: tuple[Any, ...], *, form: str = "function",
+    inplace: bool = False, out: Any = None, home: str = DEFAULT, **options: Any,
+) -> Any:  # fmt: skip
     """The result of `cw.apply`; `make` makes new tensors."""
     if home == DEFAULT:
         home = _home(name, operands)

@@ -58,13 +58,9 @@ class TracedNumber:
     __slots__ = ("_arguments", "_value", "function", "inputs", "places")
 
     def __init__(
-        self,
-        value: Scalar,
-        arguments: Arguments,
-        places: frozenset[int],
-        function: Callable[..., Any] | None = None,
-        inputs: tuple[Any, ...] = (),
-    ) -> None:
+        self, value: Scalar, arguments: Arguments, places: frozenset[int],
+        function: Callable[..., Any] | None = None, inputs: tuple[Any, ...] = (),
+    ) -> None:  # fmt: skip
         self._value, self._arguments = value, arguments
         self.places = places  # the arguments that it is computed from
         self.function, self.inputs = function, inputs  # None: it is an argument itself
@@ -355,16 +351,9 @@ def _holds(found: DType, seen: Operand) -> bool:
 
 
 def asked(
-    name: str,
-    operands: tuple[Any, ...],
-    form: str,
-    *,
-    home: str = DEFAULT,
-    inplace: bool = False,
-    out: DType | None = None,
-    alpha: Scalar | None = None,
-    named: Named = NOTHING,
-) -> Question:
+    name: str, operands: tuple[Any, ...], form: str, *, home: str = DEFAULT, inplace: bool = False,
+    out: DType | None = None, alpha: Scalar | None = None, named: Named = NOTHING,
+) -> Question:  # fmt: skip
     """The question for an op on operands like these."""
     dialect = common_dialect([o._kind for o in operands if isinstance(o, TensorData)], home)
     row = find_op(LIKE.get(name, name), dialect)
@@ -427,14 +416,9 @@ class CallArguments(NamedTuple):
 
 
 def arranged(
-    name: str,
-    operands: tuple[Any, ...],
-    options: dict[str, Any],
-    home: str = DEFAULT,
-    form: str = "function",
-    *,
-    inplace: bool = False,
-) -> CallArguments:
+    name: str, operands: tuple[Any, ...], options: dict[str, Any], home: str = DEFAULT,
+    form: str = "function", *, inplace: bool = False,
+) -> CallArguments:  # fmt: skip
     """The operands and options of a call, given by position or by name. A list becomes the tensor
     that the dialect converts it to in this form."""
     kinds = [o._kind for o in operands if isinstance(o, TensorData)]

@@ -21,15 +21,9 @@ _ANY = dtype("bool")  # the dtype of a kind that is only asked for its dialect
 
 
 def array_and_kind(
-    data: Any,
-    *,
-    dtype: object = None,
-    dialect: str | Dialect | None = None,
-    backend: str | None = None,
-    copy: bool | None = None,
-    device: Any = None,
-    home: str = DEFAULT,
-) -> tuple[Any, Kind]:
+    data: Any, *, dtype: object = None, dialect: str | Dialect | None = None,
+    backend: str | None = None, copy: bool | None = None, device: Any = None, home: str = DEFAULT,
+) -> tuple[Any, Kind]:  # fmt: skip
     """The array of a backend, and the kind, of the tensor that `asarray` makes of data."""
     is_weak = bool(getattr(data, "weak_type", False))
     of_data = None

@@ -146,12 +146,9 @@ def nonzero_indices(x: TensorData) -> tuple[Tensor, ...]:
 
 
 def insertion_places(
-    x1: TensorData,
-    x2: Any,
-    side: Literal["left", "right"],
-    sorter: Tensor | None,
+    x1: TensorData, x2: Any, side: Literal["left", "right"], sorter: Tensor | None,
     home: str = DEFAULT,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The result of `searchsorted`, which compares in the dtype that the dialect promotes to."""
     first, is_tensor = check_tensor(x1, "searchsorted"), isinstance(x2, TensorData)
     if is_tensor:
@@ -171,13 +168,9 @@ def insertion_places(
 
 
 def differences(
-    x: TensorData,
-    axis: int,
-    n: int,
-    prepend: Tensor | None,
-    append: Tensor | None,
+    x: TensorData, axis: int, n: int, prepend: Tensor | None, append: Tensor | None,
     home: str = DEFAULT,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The result of `diff`: each element less the one before it, n times."""
     found = check_tensor(x, "diff")
     if prepend is not None or append is not None:

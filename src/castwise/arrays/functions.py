@@ -611,15 +611,9 @@ class Convolution(NamedTuple):
 
 
 def convolution(
-    op: str,
-    x: Sequence[Any],
-    weight: Sequence[Any],
-    *,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Convolution:
+    op: str, x: Sequence[Any], weight: Sequence[Any], *, stride: Any = 1, padding: Any = 0,
+    dilation: Any = 1, groups: int = 1,
+) -> Convolution:  # fmt: skip
     """How a convolution of these shapes is computed.
 
     >>> convolution("conv1d", (1, 2, 9), (4, 2, 3), stride=2, padding=1).sizes

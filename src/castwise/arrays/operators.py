@@ -319,14 +319,9 @@ class ArrayObject(TensorData):
         return self.numpy().tolist()
 
     def __dlpack__(
-        self,
-        /,
-        *,
-        stream: Any = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[Any, int] | None = None,
-        copy: bool | None = None,
-    ) -> Any:
+        self, /, *, stream: Any = None, max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None, copy: bool | None = None,
+    ) -> Any:  # fmt: skip
         given = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         asked = {name: value for name, value in given.items() if value is not None}
         return self._array.__dlpack__(**asked)  # older backends accept fewer of them

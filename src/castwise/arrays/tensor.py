@@ -291,15 +291,9 @@ def _restored(
 
 
 def asarray(
-    data: Any,
-    *,
-    dtype: object = None,
-    dialect: str | Dialect | None = None,
-    backend: str | None = None,
-    copy: bool | None = None,
-    device: Any = None,
-    home: str = DEFAULT,
-) -> Tensor:
+    data: Any, *, dtype: object = None, dialect: str | Dialect | None = None,
+    backend: str | None = None, copy: bool | None = None, device: Any = None, home: str = DEFAULT,
+) -> Tensor:  # fmt: skip
     """A tensor of numbers, nested lists, an array of any backend or another tensor.
 
     `backend` defaults to that of the data, or NumPy. With `dialect` the tensor always computes
@@ -321,14 +315,9 @@ def asarray(
 
 
 def apply(
-    name: Any,
-    *operands: Any,
-    form: str = "function",
-    inplace: bool = False,
-    out: Any = None,
-    home: str = DEFAULT,
-    **options: Any,
-) -> Tensor:
+    name: Any, *operands: Any, form: str = "function", inplace: bool = False, out: Any = None,
+    home: str = DEFAULT, **options: Any,
+) -> Tensor:  # fmt: skip
     """The result of an op under the operands' dialect.
 
     The op is a name, a symbol such as "+", or a framework's own function such as `np.add`. With
@@ -429,13 +418,9 @@ class Variable(Stateful):
     _keeps_dtype = True
 
     def __init__(
-        self,
-        data: Any,
-        *,
-        dtype: object = None,
-        dialect: str | Dialect | None = None,
+        self, data: Any, *, dtype: object = None, dialect: str | Dialect | None = None,
         backend: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         made = asarray(data, dtype=dtype, dialect=dialect, backend=backend, copy=True)
         _ARRAY.__set__(self, made._array)
         _KIND.__set__(self, made._kind)

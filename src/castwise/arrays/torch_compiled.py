@@ -395,12 +395,9 @@ def register_functions() -> None:
 
 
 def _torch_function(
-    cls: type[Tensor],
-    function: Callable[..., Any],
-    types: Any,
-    arguments: tuple[Any, ...] = (),
+    cls: type[Tensor], function: Callable[..., Any], types: Any, arguments: tuple[Any, ...] = (),
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     is_compiled = torch.compiler.is_compiling()
     return _by_name(_function_name(function), arguments, options or {}, is_compiled=is_compiled)
 

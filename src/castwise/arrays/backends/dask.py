@@ -13,23 +13,8 @@ import dask.array as da
 import numpy as np
 
 from castwise.arrays.backend import Backend, Region, lacking
-from castwise.arrays.backends import dask_chunks, dask_reductions
-from castwise.arrays.backends.dask_chunks import (
-    JOINING,
-    aligned,
-    as_chunk,
-    blocks,
-    broadcast_indices,
-    cast_chunks,
-    elementwise,
-    isin,
-    joined,
-    median,
-    named_array,
-    op_function,
-    sendable,
-    softmax,
-)
+from castwise.arrays.backends import dask_chunks as chunks
+from castwise.arrays.backends import dask_reductions as trees
 from castwise.arrays.backends.numpy import NUMPY, dtype_of
 from castwise.arrays.functions import LIKE
 from castwise.arrays.steps import Steps
@@ -55,8 +40,8 @@ class RegionOfChunks:
 
     region: Region
 
-    def __call__(self, *chunks: Any) -> Any:
-        found = self.region.compute(NUMPY, [as_chunk(chunk) for chunk in chunks])
+    def __call__(self, *parts: Any) -> Any:
+        found = self.region.compute(NUMPY, [chunks.as_chunk(part) for part in parts])
         return found[0] if len(found) == 1 else tuple(found)
 
     def __dask_tokenize__(self) -> Any:
@@ -68,13 +53,13 @@ def computed(region: Region, backend: Backend, arrays: Sequence[Any]) -> Sequenc
     require, so they are computed node by node."""
     if not _are_chunked_alike(arrays):
         return region.compute(backend, arrays)
-    indices, dtypes = broadcast_indices(*arrays), region.dtypes
-    operands = [aligned(array) for array in arrays]
-    whole = blocks(RegionOfChunks(region), indices, operands, dtypes[0], token=_TOKEN)
+    indices, dtypes = chunks.broadcast_indices(*arrays), region.dtypes
+    operands = [chunks.aligned(array) for array in arrays]
+    whole = chunks.blocks(RegionOfChunks(region), indices, operands, dtypes[0], token=_TOKEN)
     if len(dtypes) == 1:
         return [whole]
     return [
-        blocks(operator.itemgetter(n), indices, [(whole, indices)], dtype, token="picked")
+        chunks.blocks(operator.itemgetter(n), indices, [(whole, indices)], dtype, token="picked")
         for n, dtype in enumerate(dtypes)
     ]
 
@@ -84,10 +69,10 @@ def _are_chunked_alike(arrays: Sequence[Any]) -> bool:
     along it."""
     found: dict[int, Any] = {}
     for array in arrays:
-        operand, indices = aligned(array)
+        operand, indices = chunks.aligned(array)
         for n, index in enumerate(indices or ()):
-            chunks = operand.chunks[n]
-            if chunks != (1,) and found.setdefault(index, chunks) != chunks:
+            sizes = operand.chunks[n]
+            if sizes != (1,) and found.setdefault(index, sizes) != sizes:
                 return False
     return any(isinstance(array, da.Array) for array in arrays)
 
@@ -99,19 +84,17 @@ def _are_chunked_alike(arrays: Sequence[Any]) -> bool:
 
 # Ops that chunks cannot compute separately; all other elementwise ops can.
 _SPECIAL: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(dask_reductions.FOLDS, dask_reductions.folded),
-    **dict.fromkeys(dask_reductions.MOMENTS, dask_reductions.moment),
-    **dict.fromkeys(dask_reductions.LOSSES, dask_reductions.loss),
-    **dict.fromkeys(("argmax", "argmin"), dask_reductions.place),
-    **dict.fromkeys(("softmax", "log_softmax"), softmax),
-    **dict.fromkeys(("cumsum", "cumprod"), dask_reductions.running),
-    **dict.fromkeys(JOINING, joined),
-    **dict.fromkeys(("median", "lower_median"), median),
-    "allclose": dask_reductions.allclose, "isin": isin, "logsumexp": dask_reductions.logsumexp,
-    "matmul": dask_reductions.matmul, "dot": dask_reductions.dot,
-    "tensordot": dask_reductions.tensordot, "outer": dask_reductions.outer,
-    "inner": dask_reductions.inner, "vecdot": dask_reductions.vecdot,
-    "cross": dask_reductions.cross, "kron": dask_reductions.kron,
+    **dict.fromkeys(trees.FOLDS, trees.folded),
+    **dict.fromkeys(trees.MOMENTS, trees.moment),
+    **dict.fromkeys(trees.LOSSES, trees.loss),
+    **dict.fromkeys(("argmax", "argmin"), trees.place),
+    **dict.fromkeys(("softmax", "log_softmax"), chunks.softmax),
+    **dict.fromkeys(("cumsum", "cumprod"), trees.running),
+    **dict.fromkeys(chunks.JOINING, chunks.joined),
+    **dict.fromkeys(("median", "lower_median"), chunks.median),
+    "allclose": trees.allclose, "isin": chunks.isin, "logsumexp": trees.logsumexp,
+    "matmul": trees.matmul, "dot": trees.dot, "tensordot": trees.tensordot, "outer": trees.outer,
+    "inner": trees.inner, "vecdot": trees.vecdot, "cross": trees.cross, "kron": trees.kron,
 }  # fmt: skip
 _INDEX = dtype("int64")
 
@@ -163,12 +146,12 @@ class Dask:
             return self.cast(data, wanted)  # chunks are never written to, so no copy is needed
         if copy is False:
             raise ValueError("a Dask array can only be made from other data by a copy.")
-        return named_array(NUMPY.make(data, dtype, copy=True, device=device))
+        return chunks.named_array(NUMPY.make(data, dtype, copy=True, device=device))
 
     def cast(self, array: Any, dtype: DType) -> Any:
         """The array in another dtype."""
         self.native(dtype)
-        return array if self.dtype_of(array) is dtype else cast_chunks(array, dtype)
+        return array if self.dtype_of(array) is dtype else chunks.cast_chunks(array, dtype)
 
     def number(self, value: Scalar, dtype: DType) -> Any:
         """A NumPy scalar; integers out of range wrap."""
@@ -180,7 +163,7 @@ class Dask:
         special = _SPECIAL.get(steps.op)
         if not steps.is_elementwise and (special is None or steps.composed):
             return None  # each step of a loss runs on all chunks
-        return functools.partial(special or elementwise, steps)
+        return functools.partial(special or chunks.elementwise, steps)
 
     def takes(self, op: str, compute: DType | None, dtypes: Sequence[DType]) -> bool:
         """Whether chunks compute an op separately. Powers run alone: their rules look at the shape
@@ -198,20 +181,20 @@ class Dask:
             return _cholesky if op == "linalg.cholesky" else None
         if op in LAYERS:
             return None
-        return op_function(self.whole, op, dtype, _natural_result(row.result, dtype))
+        return chunks.op_function(self.whole, op, dtype, _natural_result(row.result, dtype))
 
     def read(self, array: Any, key: Any) -> Any:
         """The elements at an index."""
-        return dask_chunks.read(array, key)
+        return chunks.read(array, key)
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
         """A new array with the values; Dask arrays that share chunks with this one do not
         change."""
-        return dask_chunks.write_at(array, key, values)
+        return chunks.write_at(array, key, values)
 
     def to_numpy(self, array: Any) -> Any:
         """The values, computed."""
-        return np.asarray(sendable(array).compute())
+        return np.asarray(chunks.sendable(array).compute())
 
 
 def _cholesky(array: Any, *, upper: bool = False) -> Any:

@@ -161,12 +161,9 @@ def named_array(array: Any) -> Any:
 
 
 def blocks(
-    function: Callable[..., Any],
-    indices: Indices,
-    operands: Sequence[tuple[Any, Indices | None]],
-    dtype: DType,
-    **options: Any,
-) -> Any:
+    function: Callable[..., Any], indices: Indices, operands: Sequence[tuple[Any, Indices | None]],
+    dtype: DType, **options: Any,
+) -> Any:  # fmt: skip
     """One task per chunk, of a given dtype."""
     teach_dask()  # the process may have joined a cluster since
     meta = empty(dtype, len(indices))

@@ -560,12 +560,9 @@ _PRODUCT = Stages(_product, _sum_merge, _as_it_is)
 
 
 def _contracted(
-    steps: Steps,
-    operands: Sequence[tuple[Any, Indices]],
-    free: Sequence[int],
-    between: Sequence[int],
-    **options: Any,
-) -> Any:
+    steps: Steps, operands: Sequence[tuple[Any, Indices]], free: Sequence[int],
+    between: Sequence[int], **options: Any,
+) -> Any:  # fmt: skip
     """The product summed over the contracted indices, which come last in the states of chunks."""
     indices = (*free, *between)
     axes = tuple(range(len(free), len(indices)))
