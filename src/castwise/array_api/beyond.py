@@ -154,8 +154,6 @@ def allclose(
 
 # Functions for the ops that no file defines, made from their rows.
 
-_NOT_COMPUTED = "questions"  # the family of ops that return a dtype
-
 
 def functions_from_rows(known: Collection[str]) -> dict[str, Callable[..., Tensor]]:
     """A function for each op that is missing from a namespace with these names.
@@ -166,7 +164,7 @@ def functions_from_rows(known: Collection[str]) -> dict[str, Callable[..., Tenso
     return {
         name: _function(row)
         for name, row in OPS.items()
-        if row.family != _NOT_COMPUTED and {name, standard_name(name)}.isdisjoint(known)
+        if row.family != "questions" and {name, standard_name(name)}.isdisjoint(known)
     }
 
 

@@ -293,11 +293,8 @@ class Info:
         dialect = chosen_here() or dialect_named(STANDARD)
         names = {kind: dialect.python.get(number) for kind, number in _DEFAULTS.items()}
         names["indexing"] = dialect.becomes.index
-        return {
-            kind: truncated_dtype(dtype_named(name), dialect)
-            for kind, name in names.items()
-            if name
-        }
+        dtypes = {kind: dtype_named(name) for kind, name in names.items() if name}
+        return {kind: truncated_dtype(dtype, dialect) for kind, dtype in dtypes.items()}
 
     def dtypes(
         self, *, device: Any = None, kind: str | tuple[str, ...] | None = None

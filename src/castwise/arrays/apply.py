@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 class PreparedWithNumber(NamedTuple):
     """How an op with a known number is computed: `run` takes the other operand, a raw array."""
 
-    run: Callable[..., Any]
+    run: Function
     kind: Kind
 
 
@@ -106,8 +106,8 @@ class Prepared:
         self._fused = fused_op(self._steps, decision, backend) if self.is_elementwise else None
         self._is_direct = False
         self._traced_alone = backend if isinstance(backend, TracesAlone) else None
-        self.plain: Callable[..., Any] = whole or self._carefully
-        self.run: Callable[..., Any] = self._by_size(self.plain)
+        self.plain: Function = whole or self._carefully
+        self.run: Function = self._by_size(self.plain)
         self._writer: Writer | None = None  # made when first needed
 
     def compute(self, *operands: Any, **options: Any) -> Any:
@@ -171,7 +171,7 @@ class Prepared:
             return lambda x: run(x) if type(x) is plain else again(x, number)
         return lambda x: run(x) if type(x) is plain else again(number, x)
 
-    def _directly(self) -> Callable[..., Any]:
+    def _directly(self) -> Function:
         """The computation without a check of its result."""
         function, entry_casts = self._function, self._entry_casts
         if not any(entry_casts):
@@ -646,7 +646,7 @@ def _fill(make: Make, x: Any, value: Any, *, inplace: bool) -> Any:
     return target.fill_(value)
 
 
-_CONVERSIONS: dict[str, Callable[..., Any]] = {"cast": _cast, "fill": _fill}
+_CONVERSIONS: dict[str, Function] = {"cast": _cast, "fill": _fill}
 
 
 def _into(

@@ -486,21 +486,15 @@ def above_zero(backend: Backend, array: Any, held: DType) -> Any:
 # A dotted name is a function of one of the standard's extensions.
 
 _FUNCTIONS = {
-    "eq": "isin",
-    "clamp": "clip_above",
-    "gelu": "gelu_tanh",
-    "median": "lower_median",
-    "matmul": "tensordot",
-    "div": "linalg.solve",
-    "norm": "linalg.matrix_norm linalg.vector_norm",
+    "eq": "isin", "clamp": "clip_above", "gelu": "gelu_tanh", "median": "lower_median",
+    "matmul": "tensordot", "div": "linalg.solve", "norm": "linalg.matrix_norm linalg.vector_norm",
     "sqrt": """
         linalg.cholesky linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.inv
         linalg.matrix_power linalg.matrix_rank linalg.pinv linalg.qr linalg.slogdet linalg.svd
-        linalg.svdvals
-        fft.fft fft.ifft fft.fftn fft.ifftn fft.rfft fft.irfft fft.rfftn fft.irfftn
+        linalg.svdvals fft.fft fft.ifft fft.fftn fft.ifftn fft.rfft fft.irfft fft.rfftn fft.irfftn
         fft.hfft fft.ihfft
     """,
-}
+}  # fmt: skip
 # function -> the op it is decided as
 LIKE = {name: op for op, names in _FUNCTIONS.items() for name in names.split()}
 

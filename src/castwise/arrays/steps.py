@@ -163,7 +163,7 @@ class RunsWhole(Protocol):
     """A backend that runs all steps of an op at once, because its arrays are lazy or because it
     casts while it computes."""
 
-    def whole(self, steps: Steps) -> Callable[..., Any] | None:
+    def whole(self, steps: Steps) -> Function | None:
         """A function of raw operands and options; None if the steps run one by one."""
 
 

@@ -307,11 +307,10 @@ def asarray(
 
     Raises UsageError if the backend has no such dtype.
     """
-    return Tensor._of(
-        *array_and_kind(
-            data, dtype=dtype, dialect=dialect, backend=backend, copy=copy, device=device, home=home
-        )
+    array, kind = array_and_kind(
+        data, dtype=dtype, dialect=dialect, backend=backend, copy=copy, device=device, home=home
     )
+    return Tensor._of(array, kind)
 
 
 def apply(

@@ -31,7 +31,7 @@ _OPERATORS = "torch._dynamo.variables.builtin"
 _BINARY = {"matmul": ("__matmul__", "__rmatmul__"), "imatmul": ("__imatmul__", "__rmatmul__")}
 
 
-def let_operate(tensor: type) -> None:
+def _let_operate(tensor: type) -> None:
     """Lets torch's compiler call these operators of a class, now or once the compiler is imported:
     the import takes seconds, and most programs do not need it."""
     if _OPERATORS in sys.modules:
@@ -105,13 +105,8 @@ _called: list[Callable[..., Any]] = []  # not yet registered with torch
 
 @functools.cache
 def introduce() -> None:
-    """Registers tensors with torch, once, because compiled code may make the first one."""
-    register_compiled()
-    register_functions()
-
-
-def register_compiled() -> None:
-    """Registers tensors with torch, and the functions that it calls instead of tracing."""
+    """Registers tensors with torch, and the functions that it calls instead of tracing; once,
+    because compiled code may make the first tensor."""
     trees.register_pytree_node(Tensor, _flattened, _unflattened)
     for kept in (Kind, Dialect, DType):
         trees.register_pytree_node(
@@ -121,7 +116,7 @@ def register_compiled() -> None:
     trees.register_pytree_node(_Slice, lambda key: (key.ends, None), lambda ends, _: _Slice(ends))
     operators = [operator for operator in vars(Operators).values() if callable(operator)]
     for function in (*_FUNCTIONS, *operators):
-        let_call(function)
+        _let_call(function)
     for function in (augment, update):
         _let_write(function)
     if torch.__version__ >= _TRIED:
@@ -130,10 +125,13 @@ def register_compiled() -> None:
         assign._torchdynamo_inline = _traced_assign  # type: ignore[attr-defined]
         for function, stand_in in _DIALECTS.items():
             function._torchdynamo_inline = stand_in  # type: ignore[attr-defined]
-        let_operate(Tensor)
+        _let_operate(Tensor)
+    # torch's functions accept tensors.
+    Tensor.__torch_function__ = classmethod(_torch_function)  # type: ignore[attr-defined]
+    _let_call(_by_name)
 
 
-def let_call(function: Callable[..., Any]) -> None:
+def _let_call(function: Callable[..., Any]) -> None:
     """Lets torch call a function while it traces, instead of tracing into it."""
     if torch.__version__ < _TRIED:
         return
@@ -386,12 +384,6 @@ _OPERATOR_CALLS = {
     "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
     "rshift": "bitwise_right_shift",
 }  # fmt: skip
-
-
-def register_functions() -> None:
-    """Lets torch's functions accept tensors."""
-    Tensor.__torch_function__ = classmethod(_torch_function)  # type: ignore[attr-defined]
-    let_call(_by_name)
 
 
 def _torch_function(

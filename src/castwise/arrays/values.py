@@ -271,11 +271,9 @@ def _extremum_rule(function: Function, at: Place) -> Function:
     """max and min, also of no elements."""
     if at.values.reducing.extremes_of_none == "raises" or at.compute.kind not in ("int", "float"):
         return function
-    end: int | float = math.inf
-    if at.compute.kind == "int":
-        end = int(at.compute.min if at.op == "max" else at.compute.max)
-    elif at.op == "max":
-        end = -math.inf
+    is_whole = at.compute.kind == "int"
+    least, most = (int(at.compute.min), int(at.compute.max)) if is_whole else (-math.inf, math.inf)
+    end = least if at.op == "max" else most
 
     def computed(x: Any, *, axis: Any = None, **options: Any) -> Any:
         if 0 not in x.shape:
@@ -398,7 +396,7 @@ def _by_six_bits(function: Function, at: Place, x: Any, y: Any) -> Any:
     return at.choose(is_zero, zero, power)
 
 
-_POWERS: dict[str, Callable[..., Any]] = {
+_POWERS: dict[str, Function] = {
     "negative raises": _raising, "negative truncates": _truncating,
     "negative is zero": _vanishing, "six bits": _by_six_bits,
 }  # fmt: skip

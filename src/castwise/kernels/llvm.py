@@ -175,11 +175,9 @@ def _converted(text: Text, dtype: DType, sources: Sequence[DType], given: Sequen
 
 
 _BY_FUNCTION: dict[str, Callable[[Text, DType, Sequence[DType], Sequence[str]], str]] = {
-    BITS: _bits,
-    CONVERT: _converted,
-    "maximum": _extreme("maximum"),
-    "minimum": _extreme("minimum"),
-}
+    BITS: _bits, CONVERT: _converted,
+    "maximum": _extreme("maximum"), "minimum": _extreme("minimum"),
+}  # fmt: skip
 
 # The state of a processor's floats: the errors that it notices, and whether subnormal floats are
 # zero to it.

@@ -432,14 +432,9 @@ def native() -> Native:
     start = time.perf_counter()
     idle(2000)
     turn = (time.perf_counter() - start) / 2000
-    lead = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
-    return Native(
-        serve=ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(code.address("serve")),
-        lead=lead(code.address("lead")),
-        waits=int(_WAITS / turn),
-        leads=int(_LEADS / turn),
-        code=code,
-    )
+    serve = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(code.address("serve"))
+    lead = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(code.address("lead"))
+    return Native(serve, lead, int(_WAITS / turn), int(_LEADS / turn), code)
 
 
 class _Worker:

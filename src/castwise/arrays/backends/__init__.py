@@ -18,6 +18,7 @@ from castwise.errors import UsageError, did_you_mean
 DEFAULT_BACKEND = "numpy"  # for data that is not an array yet
 EAGER = ("numpy", "torch", "jax")  # they compute immediately
 _when_found: list[Callable[[str], object]] = []
+_names: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()  # type of arrays -> backend
 
 
 @functools.cache
@@ -64,18 +65,11 @@ def installed_backends() -> Iterator[Backend]:
 
 def array_backend(thing: Any) -> Backend | None:
     """The backend that an array belongs to, or None."""
-    name = _name_by_type(type(thing))
-    backend = backend_named(name) if name else None
-    return backend if backend and backend.owns(thing) else None
-
-
-def _name_by_type(kind: type) -> str | None:
-    """The backend a type may belong to, found without importing any library."""
-    if kind not in _names:
+    kind = type(thing)
+    if kind not in _names:  # found without importing any library
         roots = {base.__module__.partition(".")[0] for base in kind.__mro__}
         found = (name for name in backend_names() if roots & {name, f"{name}lib"})
         _names[kind] = next(found, None)
-    return _names[kind]
-
-
-_names: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
+    name = _names[kind]
+    backend = backend_named(name) if name else None
+    return backend if backend and backend.owns(thing) else None

@@ -16,7 +16,7 @@ from castwise.arrays.backend import Backend, Region, lacking
 from castwise.arrays.backends import dask_chunks as chunks
 from castwise.arrays.backends import dask_reductions as trees
 from castwise.arrays.backends.numpy import NUMPY, dtype_of
-from castwise.arrays.functions import LIKE
+from castwise.arrays.functions import LIKE, Function
 from castwise.arrays.steps import Steps
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType, dtype
@@ -83,7 +83,7 @@ def _are_chunked_alike(arrays: Sequence[Any]) -> bool:
 # on empty arrays. Workers get plain data, so they need no dialect and no context.
 
 # Ops that chunks cannot compute separately; all other elementwise ops can.
-_SPECIAL: dict[str, Callable[..., Any]] = {
+_SPECIAL: dict[str, Function] = {
     **dict.fromkeys(trees.FOLDS, trees.folded),
     **dict.fromkeys(trees.MOMENTS, trees.moment),
     **dict.fromkeys(trees.LOSSES, trees.loss),
@@ -158,7 +158,7 @@ class Dask:
         self.native(dtype)
         return NUMPY.number(value, dtype)
 
-    def whole(self, steps: Steps) -> Callable[..., Any] | None:
+    def whole(self, steps: Steps) -> Function | None:
         """One task per chunk: the casts, the op, the result's cast."""
         special = _SPECIAL.get(steps.op)
         if not steps.is_elementwise and (special is None or steps.composed):
@@ -174,7 +174,7 @@ class Dask:
         """The region as one layer."""
         return functools.partial(computed, region, self)
 
-    def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
+    def function(self, op: str, dtype: DType) -> Function | None:
         """The function for an op on arrays that already have this dtype."""
         row = known_op(LIKE.get(op, op))
         if row is None or "." in op:

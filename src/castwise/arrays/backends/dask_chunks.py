@@ -191,13 +191,8 @@ def broadcast_indices(*operands: Any) -> Indices:
 
 def elementwise(steps: Steps, *operands: Any, **options: Any) -> Any:
     """An op whose chunks are independent of each other."""
-    return blocks(
-        Kernel(steps, options),
-        broadcast_indices(*operands),
-        [aligned(operand) for operand in operands],
-        steps.result,
-        token=steps.op,
-    )
+    indices, given = broadcast_indices(*operands), [aligned(operand) for operand in operands]
+    return blocks(Kernel(steps, options), indices, given, steps.result, token=steps.op)
 
 
 def cast_chunks(array: Any, dtype: DType) -> Any:
@@ -222,13 +217,9 @@ def median(steps: Steps, x: Any, *, axis: int | None = None, keepdims: bool = Fa
     flat, place = (x.ravel(), 0) if axis is None else (x, axis % x.ndim)
     whole = in_one_chunk(flat, place)
     indices = tuple(range(whole.ndim))
+    kernel = Kernel(steps, {"axis": place, "keepdims": True})
     found = blocks(
-        Kernel(steps, {"axis": place, "keepdims": True}),
-        indices,
-        [(whole, indices)],
-        steps.result,
-        adjust_chunks={place: 1},
-        token=steps.op,
+        kernel, indices, [(whole, indices)], steps.result, adjust_chunks={place: 1}, token=steps.op
     )
     if axis is None:
         return found.reshape((1,) * x.ndim if keepdims else ())

@@ -24,7 +24,7 @@ from castwise.arrays.backends.dask_chunks import (
     in_one_chunk,
 )
 from castwise.arrays.backends.numpy import NUMPY
-from castwise.arrays.functions import WIDER, function_for, spread
+from castwise.arrays.functions import WIDER, Function, function_for, spread
 from castwise.arrays.steps import Steps
 from castwise.arrays.values import check_vectors
 from castwise.vocab.dtypes import DType
@@ -42,7 +42,7 @@ def accumulator(compute: DType) -> DType:
     return wider if compute.bits < wider.bits else compute
 
 
-def function(op: str, compute: DType) -> Callable[..., Any]:
+def function(op: str, compute: DType) -> Function:
     """NumPy's function for an op."""
     return function_for(NUMPY, op, compute)
 
@@ -130,15 +130,8 @@ def tree(
 ) -> Any:
     """The result of a reduction over chunks whose states have these indices."""
     steps, axes = reduction.steps, reduction.axes
-    reduced = {indices[n]: 1 for n in axes}
-    states = blocks(
-        functools.partial(Reduction.first_state, reduction),
-        indices,
-        operands,
-        reduction.wide,
-        adjust_chunks=reduced,
-        token=steps.op,
-    )
+    first, ones = functools.partial(Reduction.first_state, reduction), {indices[n]: 1 for n in axes}
+    states = blocks(first, indices, operands, reduction.wide, adjust_chunks=ones, token=steps.op)
     return da.reduction(
         states,
         _kept,
@@ -449,14 +442,9 @@ def running(steps: Steps, x: Any, *, axis: int | None = None, include_initial: b
     chunks = totals.chunks[place]
     gathered = totals.rechunk({place: -1})
     before = blocks(_Before(steps, place), indices, [(gathered, indices)], wide)
-    found = blocks(
-        _WithBefore(steps, place),
-        indices,
-        [(x, indices), (before.rechunk({place: chunks}), indices)],
-        steps.result,
-        align_arrays=False,
-        token=steps.op,
-    )
+    pairs = [(x, indices), (before.rechunk({place: chunks}), indices)]
+    with_before = _WithBefore(steps, place)
+    found = blocks(with_before, indices, pairs, steps.result, align_arrays=False, token=steps.op)
     return _after_start(found, place, _UFUNCS[steps.op].identity) if include_initial else found
 
 

@@ -90,9 +90,7 @@ def _ldexp(x: Any, y: Any) -> Any:
     return x * jnp.exp2(y) if jnp.issubdtype(y.dtype, jnp.inexact) else jnp.ldexp(x, y)
 
 
-def _place(
-    farthest: Callable[..., Any], x: Any, *, axis: int | None = None, keepdims: bool = False
-) -> Any:
+def _place(farthest: Function, x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
     """The index of the first NaN or, if there is none, of the extreme element."""
     is_nan = jnp.isnan(x)
     has_nan = jnp.any(is_nan, axis=axis, keepdims=True)
@@ -341,7 +339,7 @@ class _Kept(JAX):
         """The array in another dtype, rounded to it."""
         return kept_bits(super().cast(array, dtype))
 
-    def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
+    def function(self, op: str, dtype: DType) -> Function | None:
         """JAX's function."""
         found = super().function(op, dtype)
         return found and keeping(op, found)

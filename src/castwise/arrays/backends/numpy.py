@@ -19,7 +19,7 @@ import numpy as np
 from castwise.arrays.backend import Backend, lacking
 from castwise.arrays.backends.numpy_reductions import blockwise
 from castwise.arrays.casting import is_plain_cast
-from castwise.arrays.functions import standard_name, vecdot
+from castwise.arrays.functions import Function, standard_name, vecdot
 from castwise.arrays.steps import Casting, Steps, Writer
 from castwise.arrays.values import adapted
 from castwise.kernels.program import Place, wrapped
@@ -112,9 +112,7 @@ class OfNumPysDtypes:
             raise lacking(dtype, self.name)
         return found
 
-    def by_size(
-        self, small: Callable[..., Any], large: Callable[..., Any], least: int
-    ) -> Callable[..., Any]:
+    def by_size(self, small: Function, large: Function, least: int) -> Function:
         """A function of two arrays that looks at their sizes first."""
         return lambda x, y: small(x, y) if x.size < least > y.size else large(x, y)
 
@@ -149,7 +147,7 @@ def own_ufunc(steps: Steps, backend: Backend) -> Any:
     return function if is_result else None
 
 
-def casting_ufunc(steps: Steps, backend: Backend) -> Callable[..., Any] | None:
+def casting_ufunc(steps: Steps, backend: Backend) -> Function | None:
     """A ufunc that casts its arrays while it computes; None if there is none, if it would differ
     from the dialect, or if nothing is cast."""
     native = backend.native(steps.compute)
@@ -159,13 +157,13 @@ def casting_ufunc(steps: Steps, backend: Backend) -> Callable[..., Any] | None:
     return None if function is None else casting(function, native)
 
 
-def casting(function: Any, native: Any) -> Callable[..., Any]:
+def casting(function: Any, native: Any) -> Function:
     """A ufunc that computes in a dtype, whatever dtypes its operands have."""
     dtypes = [native] * function.nin + [None] * function.nout
     return functools.partial(function, signature=tuple(dtypes), casting="unsafe")
 
 
-def casting_run(steps: Steps, backend: Backend) -> Callable[..., Any] | None:
+def casting_run(steps: Steps, backend: Backend) -> Function | None:
     """A function of arrays that casts them while it computes."""
     if any(entry and entry.is_number for entry in steps.entries):
         return None
@@ -268,7 +266,7 @@ def _by_ufunc(steps: Steps, backend: Backend) -> Writer | None:
     return write
 
 
-def _by_blocks(steps: Steps, backend: Backend, run: Callable[..., Any]) -> Writer | None:
+def _by_blocks(steps: Steps, backend: Backend, run: Function) -> Writer | None:
     is_float = steps.compute.kind == "float" and steps.result is steps.compute
     if steps.op not in _BY_BLOCKS or steps.composed or not (is_float and _is_silent(steps)):
         return None
@@ -284,7 +282,7 @@ def _by_blocks(steps: Steps, backend: Backend, run: Callable[..., Any]) -> Write
     return write
 
 
-def _in_blocks(run: Callable[..., Any], target: Any, operands: list[Any]) -> None:
+def _in_blocks(run: Function, target: Any, operands: list[Any]) -> None:
     """Computes halves of the outermost axis of the target, until they fit a block."""
     if target.size <= BLOCK:
         target[...] = run(*operands)
@@ -433,7 +431,7 @@ class NumPy(OfNumPysDtypes):
         with np.errstate(all="ignore"):
             return np.asarray(value).astype(native)[()]
 
-    def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
+    def function(self, op: str, dtype: DType) -> Function | None:
         """NumPy's function; None if it has no loop for the dtype or rounds more than once."""
         found = _functions().get(op)
         if found is None and op not in LAYERS:  # a recipe calls NumPy's
@@ -444,12 +442,12 @@ class NumPy(OfNumPysDtypes):
             return None if op in _NOT_FOR_BOOL else found
         return None if op not in _MOVES and dtype.bits < _SMALL else found
 
-    def whole(self, steps: Steps) -> Callable[..., Any] | None:
+    def whole(self, steps: Steps) -> Function | None:
         """A ufunc or a reduction that casts while it computes, without an intermediate array, which
         saves time on large arrays."""
         return blockwise(steps, self) or casting_run(steps, self)
 
-    def unchecked(self, steps: Steps) -> Callable[..., Any] | None:
+    def unchecked(self, steps: Steps) -> Function | None:
         """The ufunc of `whole` itself, which gives NumPy scalars for 0-d arrays."""
         found = casting_ufunc(steps, self)
         return found and steps.quieted(found, self)
@@ -477,13 +475,13 @@ class NumPy(OfNumPysDtypes):
         casts[place] = lambda x: x if x.size > _LARGE else cast(x)
         return computed, casts
 
-    def into(self, steps: Steps, run: Callable[..., Any], has_kernel: bool) -> Writer | None:
+    def into(self, steps: Steps, run: Function, has_kernel: bool) -> Writer | None:
         """A ufunc that writes into an array, or an op that does it block by block."""
         if has_kernel and steps.compute.part.bits < _WIDE:
             return None  # NumPy is slow at small floats: a kernel and a copy are faster
         return _by_ufunc(steps, self) or (None if has_kernel else _by_blocks(steps, self, run))
 
-    def quiet(self, function: Callable[..., Any], op: str) -> Callable[..., Any]:
+    def quiet(self, function: Function, op: str) -> Function:
         """A function without NumPy's float warnings, and its warnings about empty means."""
         silent = _silent(function)
         if op not in _WARNS_ITSELF:
@@ -603,7 +601,7 @@ def _native_dtype(name: str) -> Any:
         return None
 
 
-def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
+def _silent(function: Function) -> Function:
     """A function under np.errstate(all="ignore").
 
     NumPy 2 keeps its error state in a context variable. Running in a prepared context costs much
@@ -691,7 +689,7 @@ def _count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return np.asarray(np.count_nonzero(x, axis=axis, keepdims=keepdims))
 
 
-def _determined(function: Callable[..., Any], x: Any) -> Any:
+def _determined(function: Function, x: Any) -> Any:
     """NumPy's result for a matrix, without the false warnings it gives for complex ones on ARM."""
     if x.dtype.kind != "c":
         return function(x)
@@ -700,7 +698,7 @@ def _determined(function: Callable[..., Any], x: Any) -> Any:
 
 
 @functools.cache
-def _functions() -> dict[str, Callable[..., Any]]:
+def _functions() -> dict[str, Function]:
     """The ops that NumPy has under another name than castwise and the standard."""
     return {
         "fmod": np.fmod, "float_power": np.float_power, "fmax": np.fmax, "fmin": np.fmin,

@@ -550,7 +550,7 @@ _EXACT = 16  # bits of integers whose sum float64 holds
 _WHOLE = ("bool", "int")
 
 
-def blockwise(steps: Steps, backend: Backend) -> Callable[..., Any] | None:
+def blockwise(steps: Steps, backend: Backend) -> Function | None:
     """A function of raw operands and options that runs the steps; None if it would save nothing,
     or if the dialect's rules are not the library's."""
     reduced = _reduced(steps, backend)

@@ -6,7 +6,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import array_api_compat.torch as standard
 import torch
@@ -14,6 +14,7 @@ import torch
 from castwise.arrays.backend import Backend, lacking
 from castwise.arrays.backends.numpy import NUMPY, are_apart
 from castwise.arrays.backends.torch_functions import COMPUTED, function_in
+from castwise.arrays.functions import Function
 from castwise.arrays.steps import Steps, Writer
 from castwise.arrays.values import adapted
 from castwise.errors import UsageError
@@ -41,7 +42,7 @@ ONE_PASS = _PROMOTES | {
 }  # fmt: skip
 
 
-def mixed_function(steps: Steps, backend: Backend) -> Callable[..., Any] | None:
+def mixed_function(steps: Steps, backend: Backend) -> Function | None:
     """A function that runs all steps of an op at once; None if torch would give another dtype."""
     # Complex numbers are ordered by castwise itself.
     is_torchs = steps.op in _PROMOTES and steps.compute.kind != "complex"
@@ -165,8 +166,6 @@ def _is_same_or_elsewhere(target: Any, array: Any) -> bool:
 # with and without a sign, the order is the same once the highest bit is flipped, and the rest is
 # written here.
 
-Function: TypeAlias = Callable[..., Any]
-
 _INT64 = dtype_named("int64")
 _HIGHEST = -(1 << 63)  # only the highest bit
 _REST = (1 << 63) - 1  # the others
@@ -275,6 +274,14 @@ _METHODS: dict[DType, Callable[[Any], Any]] = {
 _TRACED = ("FakeTensor", "FunctionalTensor")  # the tensors of torch's own tracers
 
 
+@functools.cache
+def _halves_doubles_once(device: str) -> bool:
+    """Whether torch rounds float64 to float16 once, which depends on how it was built."""
+    number = 1 + 2.0**-11 + 2.0**-40  # rounded to float32 first, it is a tie
+    halves = torch.full((64,), number, dtype=torch.float64, device=device).to(torch.float16)
+    return bool((halves > 1).all())
+
+
 class Torch:
     """The backend."""
 
@@ -282,6 +289,7 @@ class Torch:
     speaks = "torch"
     namespace = standard
     plain = torch.Tensor
+    halves_doubles_once = staticmethod(_halves_doubles_once)
     takes_alpha = True
     takes_exponents = True  # its pow has special kernels for them
     # Beyond their range torch gives their limits, or NaN, by what it casts from.
@@ -394,17 +402,17 @@ class Torch:
             value = _as_float(value)
         return torch.tensor(value, dtype=native, device="cpu")
 
-    def function(self, op: str, dtype: DType) -> Callable[..., Any] | None:
+    def function(self, op: str, dtype: DType) -> Function | None:
         """torch's function; for large unsigned integers, one that computes on signed ones."""
         if dtype.name in ("uint32", "uint64"):
             return unsigned_function(op, self.native(dtype))
         return function_in(op, dtype)
 
-    def whole(self, steps: Steps) -> Callable[..., Any] | None:
+    def whole(self, steps: Steps) -> Function | None:
         """Casts and computation in one call, if torch's own promotion equals the decision."""
         return mixed_function(steps, self)
 
-    def into(self, steps: Steps, run: Callable[..., Any], has_kernel: bool) -> Writer | None:
+    def into(self, steps: Steps, run: Function, has_kernel: bool) -> Writer | None:
         """torch's own out=, for ops whose bits do not depend on it."""
         return writer(steps, self)
 
@@ -422,10 +430,6 @@ class Torch:
         """Counts the write, as torch itself does for gradients that were recorded before."""
         torch.autograd.graph.increment_version(target)
 
-    def halves_doubles_once(self, device: str) -> bool:
-        """Whether torch rounds float64 to float16 once, which depends on how it was built."""
-        return _halves_doubles_once(device)
-
     def is_as_fast(self, steps: Steps) -> bool:
         """Whether torch computes an op in one pass, in vectors and on all threads: if nothing is
         cast, and it is not about small floats or bools."""
@@ -438,9 +442,7 @@ class Torch:
             return False
         return adapted(function, self, steps.op, held, steps.values) is function
 
-    def by_size(
-        self, small: Callable[..., Any], large: Callable[..., Any], least: int
-    ) -> Callable[..., Any]:
+    def by_size(self, small: Function, large: Function, least: int) -> Function:
         """A function of two tensors that looks at their sizes first."""
         size = self.size_of
         return lambda x, y: small(x, y) if size(x) < least > size(y) else large(x, y)
@@ -556,13 +558,6 @@ class Torch:
     def detached(self, array: Any) -> Any:
         """An array of the same memory that no gradient reaches."""
         return array.detach()
-
-
-@functools.cache
-def _halves_doubles_once(device: str) -> bool:
-    number = 1 + 2.0**-11 + 2.0**-40  # rounded to float32 first, it is a tie
-    halves = torch.full((64,), number, dtype=torch.float64, device=device).to(torch.float16)
-    return bool((halves > 1).all())
 
 
 def _is_same_or_apart(one: Any, other: Any) -> bool:

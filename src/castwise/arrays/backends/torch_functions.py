@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import array_api_compat.torch as standard
 import numpy as np
 import torch
 
-from castwise.arrays.functions import RECIPES
+from castwise.arrays.functions import RECIPES, Function
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
 
@@ -188,7 +187,7 @@ def allclose(x: Any, y: Any, **tolerance: Any) -> Any:
     return isclose(x, y, **tolerance).all()
 
 
-REPLACEMENTS: dict[str, Callable[..., Any]] = {
+REPLACEMENTS: dict[str, Function] = {
     f.__name__: f
     for f in (
         where, div, floor_divide, pow, ldexp, clamp, matmul, dot, inner, real, imag, threshold,
@@ -206,10 +205,6 @@ def _less(x: Any, y: Any) -> Any:
 
 def _less_equal(x: Any, y: Any) -> Any:
     return _less(x, y) | (x == y)
-
-
-def _greater(x: Any, y: Any) -> Any:
-    return _less(y, x)
 
 
 def _greater_equal(x: Any, y: Any) -> Any:
@@ -285,22 +280,16 @@ def _place_of_first(x: Any, *, is_largest: bool) -> Any:
     return torch.argmax(is_found.to(torch.int8), dim=-1)
 
 
-def _argument(is_largest: bool) -> Callable[..., Any]:
-    def place(x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
-        found = _place_of_first(_flat(x, axis), is_largest=is_largest)
-        return _shaped(found, x, axis, keepdims)
-
-    return place
+def _place(x: Any, *, is_largest: bool, axis: Any = None, keepdims: bool = False) -> Any:
+    found = _place_of_first(_flat(x, axis), is_largest=is_largest)
+    return _shaped(found, x, axis, keepdims)
 
 
-def _extreme(is_largest: bool) -> Callable[..., Any]:
-    def extreme(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-        flat = _flat(x, axis)
-        place = _place_of_first(flat, is_largest=is_largest)
-        found = torch.gather(flat, -1, place[..., None])[..., 0]
-        return _shaped(found, x, axis, keepdims)
-
-    return extreme
+def _extreme(x: Any, *, is_largest: bool, axis: Any = None, keepdims: bool = False) -> Any:
+    flat = _flat(x, axis)
+    place = _place_of_first(flat, is_largest=is_largest)
+    found = torch.gather(flat, -1, place[..., None])[..., 0]
+    return _shaped(found, x, axis, keepdims)
 
 
 def _median(x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
@@ -319,23 +308,21 @@ def _softmax(x: Any, *, axis: int = -1) -> Any:
 
 def _log_softmax(x: Any, *, axis: int = -1) -> Any:
     # Relative to the largest one itself: with another number the logarithm may change its branch.
-    away = x - (_extreme(is_largest=True)(x, axis=axis, keepdims=True) if x.numel() else 0)
+    away = x - (_extreme(x, is_largest=True, axis=axis, keepdims=True) if x.numel() else 0)
     return away - torch.log(torch.sum(torch.exp(away), axis, keepdim=True))
 
 
-_ON_COMPLEX: dict[str, Callable[..., Any]] = {
-    "lt": _less, "le": _less_equal, "gt": _greater, "ge": _greater_equal, "maximum": _maximum,
-    "minimum": _minimum, "fmax": _fmax, "fmin": _fmin, "clamp": _clamp,
+_ON_COMPLEX: dict[str, Function] = {
+    "lt": _less, "le": _less_equal, "gt": lambda x, y: _less(y, x), "ge": _greater_equal,
+    "maximum": _maximum, "minimum": _minimum, "fmax": _fmax, "fmin": _fmin, "clamp": _clamp,
     "relu": lambda x: _maximum(x, torch.zeros_like(x)),
-    "max": _extreme(is_largest=True), "min": _extreme(is_largest=False),
-    "argmax": _argument(is_largest=True), "argmin": _argument(is_largest=False),
+    "max": partial(_extreme, is_largest=True), "min": partial(_extreme, is_largest=False),
+    "argmax": partial(_place, is_largest=True), "argmin": partial(_place, is_largest=False),
     "median": _median, "softmax": _softmax, "log_softmax": _log_softmax, "sign": torch.sgn,
     "round": standard.round,
 }  # fmt: skip
 
 # The function for an op in a dtype: which there are, and where torch's own will not do.
-
-Function: TypeAlias = Callable[..., Any]
 
 _SAME_NAME = (
     "add", "sub", "mul", "remainder", "fmod", "eq", "ne", "lt", "le", "gt", "ge", "logical_and",
