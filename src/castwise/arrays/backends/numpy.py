@@ -663,8 +663,11 @@ def _between(source: Any, target: Any) -> str | None:
 
 def _sized(value: int) -> int | float:
     """An integer that will become a float, as a number that NumPy has a dtype for."""
-    if -(1 << 63) <= value < 1 << 64:
-        return value
+    return value if -(1 << 63) <= value < 1 << 64 else as_float(value)
+
+
+def as_float(value: Any) -> float:
+    """A number as float64; infinity if it is out of range."""
     try:
         return float(value)
     except OverflowError:

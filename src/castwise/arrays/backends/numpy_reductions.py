@@ -7,7 +7,7 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -25,22 +25,14 @@ from castwise.vocab.dtypes import DType
 # without the rest.
 
 Step = Callable[[Any, Any], object]
-
-
-class Readable(Protocol):
-    """Elements that are read in runs."""
-
-    order: tuple[int, ...]  # of the axes, the outermost first
-
-    def read(self, start: int, stop: int) -> Any:
-        """The elements from one place to another, as a new vector."""
+Readable: TypeAlias = "Runs | Squares"  # elements that are read in runs
 
 
 class Runs:
     """The elements of an array, cast run by run."""
 
     def __init__(self, array: Any, cast: Callable[[Any], Any]) -> None:
-        self.order = memory_order(array)
+        self.order = memory_order(array)  # of the axes, the outermost first
         self._view = _merged(array.transpose(self.order))
         self._cast = cast
 

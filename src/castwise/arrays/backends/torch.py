@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +11,7 @@ import array_api_compat.torch as standard
 import torch
 
 from castwise.arrays.backend import Backend, lacking
-from castwise.arrays.backends.numpy import NUMPY, are_apart
+from castwise.arrays.backends.numpy import NUMPY, are_apart, as_float
 from castwise.arrays.backends.torch_functions import COMPUTED, function_in
 from castwise.arrays.functions import Function
 from castwise.arrays.steps import Steps, Writer
@@ -40,26 +39,6 @@ ONE_PASS = _PROMOTES | {
     "abs", "neg", "square", "floor", "ceil", "trunc", "round", "reciprocal", "bitwise_and",
     "bitwise_or", "bitwise_xor", "bitwise_not", "where", "relu",
 }  # fmt: skip
-
-
-def mixed_function(steps: Steps, backend: Backend) -> Function | None:
-    """A function that runs all steps of an op at once; None if torch would give another dtype."""
-    # Complex numbers are ordered by castwise itself.
-    is_torchs = steps.op in _PROMOTES and steps.compute.kind != "complex"
-    function = function_in(steps.op, steps.compute) if is_torchs else None
-    if function is None or not torch_agrees(steps, backend):
-        return None
-    if adapted(function, backend, steps.op, steps.compute, steps.values) is not function:
-        return None  # a value rule differs from torch's
-    left, right = steps.entry_casts(backend)
-
-    def run(x: Any, y: Any, **options: Any) -> Any:
-        if x.ndim and y.ndim:
-            return function(x, y, **options)
-        # with an array, torch ignores the dtype of a 0-d one, and the decision may not
-        return function(left(x) if left else x, right(y) if right else y, **options)
-
-    return run
 
 
 def torch_agrees(steps: Steps, backend: Backend) -> bool:
@@ -93,33 +72,6 @@ _FUNCTIONS = {
     "abs": torch.abs, "bitwise_and": torch.bitwise_and, "bitwise_or": torch.bitwise_or,
     "bitwise_xor": torch.bitwise_xor,
 }  # fmt: skip
-
-
-def writer(steps: Steps, backend: Backend) -> Writer | None:
-    """A function of a target and raw operands that tells whether it has written the result."""
-    function, compute = _FUNCTIONS.get(steps.op), steps.compute
-    if function is None or compute.kind == "complex" or compute.name not in COMPUTED:
-        return None
-    own = function_in(steps.op, compute)
-    if own is None or steps.composed or steps.result is not compute:
-        return None
-    if adapted(own, backend, steps.op, compute, steps.values) is not own:
-        return None  # a value rule differs from torch's
-    casts, native = steps.entry_casts(backend), backend.native(compute)
-    is_mixed = len(casts) == 2 and torch_agrees(steps, backend)
-
-    def write(target: Any, operands: Sequence[Any]) -> bool:
-        arrays = [o for o in operands if isinstance(o, torch.Tensor)]
-        if not _takes(target, arrays, native) or not all(map(backend.is_concrete, arrays)):
-            return False
-        if is_mixed and all(array.ndim for array in arrays):
-            function(*operands, out=target)
-            return True
-        entered = [cast(o) if cast else o for cast, o in zip(casts, operands, strict=True)]
-        function(*entered, out=target)
-        return True
-
-    return write
 
 
 def _takes(target: Any, arrays: Sequence[Any], native: Any) -> bool:
@@ -399,7 +351,7 @@ class Torch:
         if dtype.kind == "int":
             return _integer(value, dtype).view(native)
         if dtype.kind == "float":
-            value = _as_float(value)
+            value = as_float(value)
         return torch.tensor(value, dtype=native, device="cpu")
 
     def function(self, op: str, dtype: DType) -> Function | None:
@@ -410,11 +362,48 @@ class Torch:
 
     def whole(self, steps: Steps) -> Function | None:
         """Casts and computation in one call, if torch's own promotion equals the decision."""
-        return mixed_function(steps, self)
+        # Complex numbers are ordered by castwise itself.
+        is_torchs = steps.op in _PROMOTES and steps.compute.kind != "complex"
+        function = function_in(steps.op, steps.compute) if is_torchs else None
+        if function is None or not torch_agrees(steps, self):
+            return None
+        if adapted(function, self, steps.op, steps.compute, steps.values) is not function:
+            return None  # a value rule differs from torch's
+        left, right = steps.entry_casts(self)
+
+        def run(x: Any, y: Any, **options: Any) -> Any:
+            if x.ndim and y.ndim:
+                return function(x, y, **options)
+            # with an array, torch ignores the dtype of a 0-d one, and the decision may not
+            return function(left(x) if left else x, right(y) if right else y, **options)
+
+        return run
 
     def into(self, steps: Steps, run: Function, has_kernel: bool) -> Writer | None:
         """torch's own out=, for ops whose bits do not depend on it."""
-        return writer(steps, self)
+        function, compute = _FUNCTIONS.get(steps.op), steps.compute
+        if function is None or compute.kind == "complex" or compute.name not in COMPUTED:
+            return None
+        own = function_in(steps.op, compute)
+        if own is None or steps.composed or steps.result is not compute:
+            return None
+        if adapted(own, self, steps.op, compute, steps.values) is not own:
+            return None  # a value rule differs from torch's
+        casts, native = steps.entry_casts(self), self.native(compute)
+        is_mixed = len(casts) == 2 and torch_agrees(steps, self)
+
+        def write(target: Any, operands: Sequence[Any]) -> bool:
+            arrays = [o for o in operands if isinstance(o, torch.Tensor)]
+            if not _takes(target, arrays, native) or not all(map(self.is_concrete, arrays)):
+                return False
+            if is_mixed and all(array.ndim for array in arrays):
+                function(*operands, out=target)
+                return True
+            entered = [cast(o) if cast else o for cast, o in zip(casts, operands, strict=True)]
+            function(*entered, out=target)
+            return True
+
+        return write
 
     def moved(self, array: Any, device: str) -> Any:
         """The array on another device."""
@@ -596,11 +585,3 @@ def _integer(value: Any, dtype: DType) -> Any:
     if isinstance(value, float):
         return torch.tensor(value, dtype=torch.float64, device="cpu").type(native)
     return torch.tensor(wrapped(value, SIGNED[dtype.bits]), dtype=native, device="cpu")
-
-
-def _as_float(value: Any) -> float:
-    """A number as float64; infinity if it is out of range."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf

@@ -207,26 +207,13 @@ def _less_equal(x: Any, y: Any) -> Any:
     return _less(x, y) | (x == y)
 
 
-def _greater_equal(x: Any, y: Any) -> Any:
-    return _less_equal(y, x)
+def _chosen(x: Any, y: Any, *, is_largest: bool, skips_nan: bool = False) -> Any:
+    """The larger or the smaller one; if one is NaN, it or the other."""
+    is_first = _less_equal(y, x) if is_largest else _less_equal(x, y)
+    return torch.where(torch.isnan(y if skips_nan else x) | is_first, x, y)
 
 
-def _maximum(x: Any, y: Any) -> Any:
-    return torch.where(torch.isnan(x) | _greater_equal(x, y), x, y)
-
-
-def _minimum(x: Any, y: Any) -> Any:
-    return torch.where(torch.isnan(x) | _less_equal(x, y), x, y)
-
-
-def _fmax(x: Any, y: Any) -> Any:
-    """The larger one; if one is NaN, the other."""
-    return torch.where(torch.isnan(y) | _greater_equal(x, y), x, y)
-
-
-def _fmin(x: Any, y: Any) -> Any:
-    """The smaller one; if one is NaN, the other."""
-    return torch.where(torch.isnan(y) | _less_equal(x, y), x, y)
+_maximum, _minimum = partial(_chosen, is_largest=True), partial(_chosen, is_largest=False)
 
 
 def _clamp(x: Any, *bounds: Any) -> Any:
@@ -313,8 +300,10 @@ def _log_softmax(x: Any, *, axis: int = -1) -> Any:
 
 
 _ON_COMPLEX: dict[str, Function] = {
-    "lt": _less, "le": _less_equal, "gt": lambda x, y: _less(y, x), "ge": _greater_equal,
-    "maximum": _maximum, "minimum": _minimum, "fmax": _fmax, "fmin": _fmin, "clamp": _clamp,
+    "lt": _less, "le": _less_equal, "gt": lambda x, y: _less(y, x),
+    "ge": lambda x, y: _less_equal(y, x), "maximum": _maximum, "minimum": _minimum,
+    "fmax": partial(_maximum, skips_nan=True), "fmin": partial(_minimum, skips_nan=True),
+    "clamp": _clamp,
     "relu": lambda x: _maximum(x, torch.zeros_like(x)),
     "max": partial(_extreme, is_largest=True), "min": partial(_extreme, is_largest=False),
     "argmax": partial(_place, is_largest=True), "argmin": partial(_place, is_largest=False),
