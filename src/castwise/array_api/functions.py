@@ -478,8 +478,7 @@ def searchsorted(
     sorter: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """The positions where elements of x2 would be inserted into x1, which is sorted or has a
-    sorter.
-    """
+    sorter."""
     return insertion_places(x1, x2, side, sorter, STANDARD)
 
 

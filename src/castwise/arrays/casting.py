@@ -46,7 +46,7 @@ class Flushes(Protocol):
         """The array with zeros of the same sign for subnormal floats."""
 
 
-def is_flushed(held: DType) -> bool:
+def _is_flushed(held: DType) -> bool:
     """Whether a processor that flushes subnormals flushes those of a dtype. float16 is computed in
     float32, where they are normal numbers; a dtype of powers of two has none."""
     is_wide = held.bits >= 32 or held.exponent_bits >= 8
@@ -54,7 +54,7 @@ def is_flushed(held: DType) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def flusher(backend: Backend, held: DType) -> Function:
+def _flusher(backend: Backend, held: DType) -> Function:
     """A function that flushes subnormal floats to zeros of the same sign."""
     if isinstance(backend, Flushes):
         return backend.flushed
@@ -74,9 +74,9 @@ def flusher(backend: Backend, held: DType) -> Function:
 
 def flushing(function: Function, backend: Backend, op: str, compute: DType) -> Function:
     """A function that flushes subnormal operands and results to zero."""
-    if not is_flushed(compute) or (op in _BY_BITS and compute.bits < 32):
+    if not _is_flushed(compute) or (op in _BY_BITS and compute.bits < 32):
         return function  # it distinguishes small numbers from zero by their bits
-    flushed = flusher(backend, compute)
+    flushed = _flusher(backend, compute)
 
     def flush_operand(array: Any) -> Any:
         return flushed(array) if backend.dtype_of(array) is compute else array
@@ -189,11 +189,11 @@ def _flushed_cast(backend: Backend, array: Any, held: DType, target: DType) -> A
     """A cast that flushes subnormal floats, because the processor computes it: to or from
     float64."""
     is_own = own_values(backend).casting.subnormals == "flushed"
-    if not is_own and is_flushed(held) and held.bits < 64 == target.part.bits:
-        array = flusher(backend, held)(array)
+    if not is_own and _is_flushed(held) and held.bits < 64 == target.part.bits:
+        array = _flusher(backend, held)(array)
     found = backend.cast(array, target)
-    is_narrowed = held.bits == 64 and is_flushed(target) and target.bits == 32
-    return flusher(backend, target)(found) if is_narrowed and not is_own else found
+    is_narrowed = held.bits == 64 and _is_flushed(target) and target.bits == 32
+    return _flusher(backend, target)(found) if is_narrowed and not is_own else found
 
 
 def _signless_cast(values: Values, backend: Backend, array: Any, held: DType) -> Any:
@@ -222,8 +222,8 @@ def _truth(values: Values, backend: Backend, array: Any, target: DType, is_asked
         held = held.part
     is_by_bits = is_asked and held.bits < 32
     is_flushing = values.casting.subnormals == "flushed" != own.casting.subnormals
-    if is_flushing and is_flushed(held) and not is_by_bits:
-        array = flusher(backend, held)(array)
+    if is_flushing and _is_flushed(held) and not is_by_bits:
+        array = _flusher(backend, held)(array)
     return backend.cast(array, target)
 
 

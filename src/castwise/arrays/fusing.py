@@ -129,7 +129,7 @@ def least_size() -> int:
     return min(costs.size for kind, costs in COSTS.items() if is_installed(kind))
 
 
-def device_kind(device: str) -> str:
+def _device_kind(device: str) -> str:
     """The kind of kernels that a device needs."""
     return "cpu" if device == "cpu" else "gpu"
 
@@ -140,10 +140,10 @@ def backend_memory(backend: Backend) -> HasMemory | None:
     return backend if isinstance(backend, HasMemory) else None
 
 
-def traits_for(backend: HasMemory, device: str, values: Values | None) -> Traits | None:
+def _traits_for(backend: HasMemory, device: str, values: Values | None) -> Traits | None:
     """What the steps of a kernel may be made of; None if there are no kernels, or if they could not
     notice the float errors that the dialect warns about."""
-    kernels = generator_for(device_kind(device))
+    kernels = generator_for(_device_kind(device))
     if kernels is None:
         return None
     is_silent = values is None or values.arithmetic.float_errors == "silent"
@@ -173,7 +173,7 @@ _SUBSTITUTES = frozenset({
 })  # fmt: skip
 
 
-def may_be_lowered(steps: Steps) -> bool:
+def _may_be_lowered(steps: Steps) -> bool:
     """Whether an op is one that steps can express, for most dtypes and rules at least."""
     is_known = steps.op in LOWERED_OPS or steps.op in _SUBSTITUTES
     is_real = "complex" not in (steps.compute.kind, steps.result.kind)
@@ -291,7 +291,7 @@ class FusedProgram:
         return found
 
     def _written(self, device: str) -> tuple[Lowered, ...]:
-        traits = traits_for(self.holder, device, self._values)
+        traits = _traits_for(self.holder, device, self._values)
         try:
             programs = self._write(traits) if traits else ()
         except NotLoweredError:
@@ -353,7 +353,7 @@ class FusedProgram:
         # A number of the host computes with arrays of any device.
         on = {place.device for n, place in enumerate(known) if n not in self._numbers}
         device = next(iter(on), known[0].device)
-        least = COSTS[device_kind(device)].size
+        least = COSTS[_device_kind(device)].size
         if len(on) > 1 or math.prod(shape) < least:
             return _Call(device, (), shape, ())
         strides = [broadcast_strides(shape, place.shape, place.strides) for place in known]
@@ -387,7 +387,7 @@ class FusedProgram:
     ) -> Launch | None:
         """What computes a program; None if its kernel would have to be compiled, and may not be
         yet."""
-        kind = device_kind(call.device)
+        kind = _device_kind(call.device)
         generator = generator_for(kind)
         assert generator is not None  # there are programs
         may_compile = may_compile or self._work >= COSTS[kind].work
@@ -483,7 +483,7 @@ class FusedOp:
 def fused_op(steps: Steps, decision: Decision, backend: Backend) -> FusedOp | None:
     """The op of a decision as a kernel; None if no device has a kernel for it."""
     holder = backend_memory(backend)
-    if holder is None or not may_be_lowered(steps) or not are_there():
+    if holder is None or not _may_be_lowered(steps) or not are_there():
         return None
     if holder.is_as_fast(steps):
         return None

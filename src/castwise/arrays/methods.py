@@ -1021,8 +1021,7 @@ class Methods(Ops, Casts, TensorData):
         stable: bool = True, dim: int | None = None,
     ) -> Any:  # fmt: skip
         """The elements, sorted along a dimension, as in the dialect's framework: a new tensor, the
-        pair `(values, indices)`, or None, and the tensor itself is sorted.
-        """
+        pair `(values, indices)`, or None, and the tensor itself is sorted."""
         options = {"axis": _axis_or_dim(axis, dim, -1), "descending": descending, "stable": stable}
         rule = _method_rules(self).sort
         values = moved("sort", self, **options)
@@ -1042,8 +1041,7 @@ class Methods(Ops, Casts, TensorData):
 
     def nonzero(self, *, as_tuple: bool | None = None) -> Any:
         """The indices of all nonzero elements, as in the dialect's framework: an array per
-        dimension, or one array with a row per element. `as_tuple` chooses.
-        """
+        dimension, or one array with a row per element. `as_tuple` chooses."""
         is_split = _method_rules(self).nonzero == "by dimension" if as_tuple is None else as_tuple
         found: Any = nonzero_indices(self)
         return found if is_split else apply_op("stack", *found, axis=1)

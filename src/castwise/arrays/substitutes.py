@@ -27,7 +27,7 @@ _OF_NEGATIVE = {
 
 def function_named(op: str, backend: Backend, compute: DType) -> Function:
     """The function for an op, or for the substitute that a rule chose."""
-    substitute = SUBSTITUTES.get(op)
+    substitute = _SUBSTITUTES.get(op)
     return substitute(backend, compute) if substitute else function_for(backend, op, compute)
 
 
@@ -295,7 +295,7 @@ def _of_mixed_signs(op: str, backend: Backend, compute: DType) -> Function:
     return computed
 
 
-SUBSTITUTES: dict[str, Callable[[Backend, DType], Function]] = {
+_SUBSTITUTES: dict[str, Callable[[Backend, DType], Function]] = {
     "reciprocal_times": _reciprocal_times, "times_reciprocal": _times_reciprocal,
     "pow_of_large": _pow_of_large, "pow_of_number": _pow_of_number,
     "pow_by_short_cuts": _pow_by_short_cuts, "pow_or_root": _power_or_root,

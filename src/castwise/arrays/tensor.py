@@ -66,14 +66,14 @@ def binary(op: str) -> Binary:
                 result._array = found.run(first._array, second._array)
                 result._kind = found.kind
                 return result
-        return fast_operator(op, first, second)
+        return _fast_operator(op, first, second)
 
     return operator
 
 
 def reflected(op: str) -> Binary:
     """The operator of an op whose second operand is the tensor."""
-    return lambda self, other: fast_operator(op, other, self)
+    return lambda self, other: _fast_operator(op, other, self)
 
 
 def unary(op: str) -> Unary:
@@ -92,7 +92,7 @@ def _power(operator: Binary) -> Callable[..., Tensor]:
     return power
 
 
-def fast_operator(name: str, first: Any, second: Any) -> Any:
+def _fast_operator(name: str, first: Any, second: Any) -> Any:
     """The result of a binary operator, fast for a tensor and a Python number."""
     key: tuple[object, ...]
     if type(first) is Tensor:

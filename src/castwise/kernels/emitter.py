@@ -86,7 +86,6 @@ class Emitter:
         return replace(plain, casting=replace(plain.casting, float_to_int="saturates"))
 
     def owns(self, thing: Any) -> bool:
-        """Whether something is a value."""
         return isinstance(thing, Value)
 
     def is_concrete(self, array: Any) -> bool:

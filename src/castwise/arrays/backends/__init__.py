@@ -1,6 +1,7 @@
 """The libraries that hold and compute arrays, one file each; and how they are found.
 
-A library is imported when something asks for its backend, by name or by an array of it.
+A library is imported when something asks for its backend, by name or by an array of it. What the
+methods of a backend give is told where it is the same for all: by the protocols that it follows.
 """
 
 from __future__ import annotations

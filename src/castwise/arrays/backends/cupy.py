@@ -52,7 +52,6 @@ class CuPy(OfNumPysDtypes):
         super().__init__({d: native for d, native in natives.items() if _is_held(native)})
 
     def owns(self, thing: Any) -> bool:
-        """Whether something is a CuPy array."""
         return isinstance(thing, cupy.ndarray)
 
     def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
@@ -121,13 +120,11 @@ class CuPy(OfNumPysDtypes):
         return Place(array.shape, array.strides, f"cuda:{array.device.id}")
 
     def address(self, array: Any) -> int:
-        """The address of the first element."""
         return array.data.ptr  # type: ignore[no-any-return]
 
     def maker(
         self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]
     ) -> Callable[[Sequence[Any]], Any]:
-        """A function that makes new arrays, in the order of the first array that has the shape."""
         full = next((array for array in like if array.shape == shape), None)
         is_turned = full is not None and full.flags.f_contiguous and not full.flags.c_contiguous
         native, order = self.native(dtype), "F" if is_turned else "C"

@@ -112,7 +112,6 @@ class Dask:
         return NUMPY.dtypes
 
     def owns(self, thing: Any) -> bool:
-        """Whether something is a Dask array."""
         return isinstance(thing, da.Array)
 
     def is_concrete(self, array: Any) -> bool:
@@ -149,12 +148,10 @@ class Dask:
         return chunks.named_array(NUMPY.make(data, dtype, copy=True, device=device))
 
     def cast(self, array: Any, dtype: DType) -> Any:
-        """The array in another dtype."""
         self.native(dtype)
         return array if self.dtype_of(array) is dtype else chunks.cast_chunks(array, dtype)
 
     def number(self, value: Scalar, dtype: DType) -> Any:
-        """A NumPy scalar; integers out of range wrap."""
         self.native(dtype)
         return NUMPY.number(value, dtype)
 
@@ -184,7 +181,6 @@ class Dask:
         return chunks.op_function(self.whole, op, dtype, _natural_result(row.result, dtype))
 
     def read(self, array: Any, key: Any) -> Any:
-        """The elements at an index."""
         return chunks.read(array, key)
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
@@ -193,7 +189,6 @@ class Dask:
         return chunks.write_at(array, key, values)
 
     def to_numpy(self, array: Any) -> Any:
-        """The values, computed."""
         return np.asarray(chunks.sendable(array).compute())
 
 

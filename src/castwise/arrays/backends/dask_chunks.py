@@ -28,7 +28,7 @@ from castwise.vocab.live import to_dtype
 
 
 @functools.cache
-def is_read_back(native: Any) -> bool:
+def _is_read_back(native: Any) -> bool:
     """Whether a process can read an array of a dtype that Dask sends."""
     try:
         return native.kind == "V" or bool(np.dtype(native.str) == native)
@@ -51,7 +51,7 @@ def _has_buffers(native: Any) -> bool:
     return True
 
 
-def teach_dask() -> None:
+def _teach_dask() -> None:
     """Lets this process send arrays of every dtype, once it belongs to a cluster."""
     if "distributed" in sys.modules:
         _taught()
@@ -63,7 +63,7 @@ def _taught() -> None:
     from distributed.protocol.numpy import serialize_numpy_ndarray
 
     def serialized(array: Any, context: Any = None) -> tuple[dict[str, Any], list[Any]]:
-        if is_read_back(array.dtype):
+        if _is_read_back(array.dtype):
             return serialize_numpy_ndarray(array, context=context)  # type: ignore[no-any-return]
         bits = array.view(f"u{array.dtype.itemsize}")
         header, frames = serialize_numpy_ndarray(bits, context=context)
@@ -88,7 +88,7 @@ def arrived(native: Any) -> Any:
     return native
 
 
-teach_dask()
+_teach_dask()
 
 Indices = tuple[int, ...]
 JOINING = ("concat", "stack")
@@ -165,7 +165,7 @@ def blocks(
     dtype: DType, **options: Any,
 ) -> Any:  # fmt: skip
     """One task per chunk, of a given dtype."""
-    teach_dask()  # the process may have joined a cluster since
+    _teach_dask()  # the process may have joined a cluster since
     meta = empty(dtype, len(indices))
     pairs = [part for operand in operands for part in operand]
     return da.blockwise(function, indices, *pairs, dtype=meta.dtype, meta=meta, **options)
@@ -204,7 +204,7 @@ def cast_chunks(array: Any, dtype: DType) -> Any:
 def sendable(array: Any) -> Any:
     """The array with chunks that any worker can send. The last task of each chunk is castwise's,
     because after Dask's own a worker would not know the dtype."""
-    return array if is_read_back(array.dtype) else cast_chunks(array, to_dtype(array.dtype))
+    return array if _is_read_back(array.dtype) else cast_chunks(array, to_dtype(array.dtype))
 
 
 def softmax(steps: Steps, x: Any, *, axis: int = -1) -> Any:

@@ -146,17 +146,17 @@ def tree(
     )
 
 
-def normal_axes(axis: Axes, ndim: int) -> tuple[int, ...]:
+def _normal_axes(axis: Axes, ndim: int) -> tuple[int, ...]:
     """The axes as a sorted tuple of non-negative numbers."""
     given = tuple(range(ndim)) if axis is None else (axis,) if isinstance(axis, int) else axis
     return tuple(sorted(set(validate_axis(tuple(given), ndim))))
 
 
-def over_axes(
+def _over_axes(
     stages: Stages, steps: Steps, x: Any, axis: Axes, keepdims: bool, **options: Any
 ) -> Any:
     """A reduction of one array over some of its axes."""
-    reduction = Reduction(stages, steps, normal_axes(axis, x.ndim), options)
+    reduction = Reduction(stages, steps, _normal_axes(axis, x.ndim), options)
     indices = tuple(range(x.ndim))
     return tree(reduction, [(x, indices)], indices, keepdims)
 
@@ -199,7 +199,7 @@ def _fold_last(reduction: Reduction, state: State) -> Any:
 
 def folded(steps: Steps, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
     """A reduction whose states are its own results on parts."""
-    return over_axes(Stages(_fold_first, _fold_merge, _fold_last), steps, x, axis, keepdims)
+    return _over_axes(Stages(_fold_first, _fold_merge, _fold_last), steps, x, axis, keepdims)
 
 
 # Means, variances, standard deviations and norms.
@@ -289,7 +289,7 @@ def moment(
     steps: Steps, x: Any, *, axis: Axes = None, keepdims: bool = False, correction: float = 0
 ) -> Any:
     """Mean, variance, standard deviation or norm."""
-    return over_axes(MOMENTS[steps.op], steps, x, axis, keepdims, correction=correction)
+    return _over_axes(MOMENTS[steps.op], steps, x, axis, keepdims, correction=correction)
 
 
 # The logarithm of a sum of exponentials.
@@ -324,7 +324,7 @@ def _finite(highest: Any) -> Any:
 def logsumexp(steps: Steps, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
     """The logarithm of the sum of exponentials."""
     stages = Stages(_logsumexp_first, _logsumexp_merge, _logsumexp_last)
-    return over_axes(stages, steps, x, axis, keepdims)
+    return _over_axes(stages, steps, x, axis, keepdims)
 
 
 # Reductions of two operands: losses, and allclose.
@@ -436,7 +436,7 @@ def running(steps: Steps, x: Any, *, axis: int | None = None, include_initial: b
         return found[0] if is_kept and not include_initial else found
     if axis is None and x.ndim != 1:
         raise ValueError(f"{steps.op} of {x.ndim} dimensions needs an axis.")
-    (place,) = normal_axes(0 if axis is None else axis, x.ndim)
+    (place,) = _normal_axes(0 if axis is None else axis, x.ndim)
     wide, indices = accumulator(steps.compute), tuple(range(x.ndim))
     totals = blocks(_Total(steps, place), indices, [(x, indices)], wide, adjust_chunks={place: 1})
     chunks = totals.chunks[place]
@@ -530,7 +530,7 @@ def _place_last(reduction: Reduction, found: Found) -> Any:
 
 def place(steps: Steps, x: Any, *, axis: int | None = None, keepdims: bool = False) -> Any:
     """The index of the first of the largest or smallest elements."""
-    return over_axes(Stages(_place_first, _place_merge, _place_last), steps, x, axis, keepdims)
+    return _over_axes(Stages(_place_first, _place_merge, _place_last), steps, x, axis, keepdims)
 
 
 # Matrix products and similar ops: the products of chunks, summed over the contracted chunks.

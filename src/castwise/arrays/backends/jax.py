@@ -194,9 +194,9 @@ def keeping(op: str, function: Function) -> Function:
     def computed(*operands: Any, **options: Any) -> Any:
         given = [_as_argument(operand) for operand in operands]
         if op == "where":  # if both choices were joined, LLVM would join them after the choice
-            given[1] = kept_bits(given[1], at=1)
+            given[1] = _kept_bits(given[1], at=1)
         result = function(*given, **options)
-        return kept_bits(result) if op in _ROUNDED else result
+        return _kept_bits(result) if op in _ROUNDED else result
 
     return computed
 
@@ -204,10 +204,10 @@ def keeping(op: str, function: Function) -> Function:
 def _as_argument(operand: Any) -> Any:
     """A number as an array whose value XLA does not know."""
     is_number = isinstance(operand, np.generic)
-    return kept_bits(jnp.asarray(operand, dtype=operand.dtype)) if is_number else operand
+    return _kept_bits(jnp.asarray(operand, dtype=operand.dtype)) if is_number else operand
 
 
-def kept_bits(array: Any, at: int = 0) -> Any:
+def _kept_bits(array: Any, at: int = 0) -> Any:
     """The same array, past which XLA sees nothing. `at` is the place of the zero."""
     native = array.dtype
     if not jnp.issubdtype(native, jnp.floating):
@@ -259,7 +259,6 @@ class JAX:
         return array.is_fully_addressable and not array.is_deleted()
 
     def dtype_of(self, array: Any) -> DType:
-        """The dtype of an array."""
         return dtype_of(array.dtype)
 
     def native(self, dtype: DType) -> Any:
@@ -316,7 +315,6 @@ class JAX:
         return op in _TAKE_MASKS
 
     def read(self, array: Any, key: Any) -> Any:
-        """The elements at an index."""
         return array[key]
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
@@ -333,11 +331,11 @@ class _Kept(JAX):
 
     def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
         """An array whose value XLA does not know."""
-        return kept_bits(super().make(data, dtype, copy=copy, device=device))
+        return _kept_bits(super().make(data, dtype, copy=copy, device=device))
 
     def cast(self, array: Any, dtype: DType) -> Any:
         """The array in another dtype, rounded to it."""
-        return kept_bits(super().cast(array, dtype))
+        return _kept_bits(super().cast(array, dtype))
 
     def function(self, op: str, dtype: DType) -> Function | None:
         """JAX's function."""

@@ -35,7 +35,7 @@ from castwise.vocab.ops import LAYERS
 # first written: that takes as long as a fast op itself. So the memory of results that are gone is
 # kept for the next ones, up to a limit.
 
-LEAST_BYTES = 1 << 20  # smaller arrays: malloc itself keeps their memory
+_LEAST_BYTES = 1 << 20  # smaller arrays: malloc itself keeps their memory
 MOST_BYTES = 1 << 28  # kept in all
 _lock = fork_safe(threading.RLock())  # a collection of garbage may give memory back at any time
 _kept: list[Any] = []  # arrays of bytes, the last used at the end
@@ -45,7 +45,7 @@ def maker(shape: tuple[int, ...], native: Any, order: Literal["C", "F"]) -> Call
     """A function that makes new arrays, whatever it is given: in memory that was used before, if
     there is any of that size."""
     count = math.prod(shape) * native.itemsize
-    if not LEAST_BYTES <= count <= MOST_BYTES // 2:
+    if not _LEAST_BYTES <= count <= MOST_BYTES // 2:
         return lambda _: np.empty(shape, native, order)
     lender, array = _type(count), np.ndarray
 
@@ -102,25 +102,21 @@ class OfNumPysDtypes:
         return True
 
     def dtype_of(self, array: Any) -> DType:
-        """The dtype of an array."""
         return dtype_of(array.dtype)
 
     def native(self, dtype: DType) -> Any:
-        """NumPy's own dtype object."""
         found = self._native.get(dtype)
         if found is None:
             raise lacking(dtype, self.name)
         return found
 
     def by_size(self, small: Function, large: Function, least: int) -> Function:
-        """A function of two arrays that looks at their sizes first."""
         return lambda x, y: small(x, y) if x.size < least > y.size else large(x, y)
 
     def wrote(self, target: Any) -> None:
         """Nothing: these libraries do not count writes."""
 
     def read(self, array: Any, key: Any) -> Any:
-        """The elements at an index."""
         return array[key]
 
 
@@ -135,7 +131,7 @@ def dtype_of(native: Any) -> DType:
 _LARGE = 1 << 14  # elements; fewer are cast faster than piece by piece
 
 
-def own_ufunc(steps: Steps, backend: Backend) -> Any:
+def _own_ufunc(steps: Steps, backend: Backend) -> Any:
     """The ufunc that computes an op and gives its result's dtype; None if there is none, or if a
     value rule differs from NumPy's."""
     function = backend.function(steps.op, steps.compute)
@@ -147,13 +143,13 @@ def own_ufunc(steps: Steps, backend: Backend) -> Any:
     return function if is_result else None
 
 
-def casting_ufunc(steps: Steps, backend: Backend) -> Function | None:
+def _casting_ufunc(steps: Steps, backend: Backend) -> Function | None:
     """A ufunc that casts its arrays while it computes; None if there is none, if it would differ
     from the dialect, or if nothing is cast."""
     native = backend.native(steps.compute)
-    if not any(steps.entries) or native.isbuiltin != 1 or not casts_quietly(steps, backend):
+    if not any(steps.entries) or native.isbuiltin != 1 or not _casts_quietly(steps, backend):
         return None  # NumPy 1 does not find every loop for dtypes that are not its own
-    function = own_ufunc(steps, backend)
+    function = _own_ufunc(steps, backend)
     return None if function is None else casting(function, native)
 
 
@@ -163,11 +159,11 @@ def casting(function: Any, native: Any) -> Function:
     return functools.partial(function, signature=tuple(dtypes), casting="unsafe")
 
 
-def casting_run(steps: Steps, backend: Backend) -> Function | None:
+def _casting_run(steps: Steps, backend: Backend) -> Function | None:
     """A function of arrays that casts them while it computes."""
     if any(entry and entry.is_number for entry in steps.entries):
         return None
-    cast = casting_ufunc(steps, backend)
+    cast = _casting_ufunc(steps, backend)
     if cast is None:
         return None
     call = steps.quieted(cast, backend)
@@ -179,7 +175,7 @@ def casting_run(steps: Steps, backend: Backend) -> Function | None:
     return run
 
 
-def casts_quietly(steps: Steps, backend: Backend) -> bool:
+def _casts_quietly(steps: Steps, backend: Backend) -> bool:
     """Whether no cast of an array may warn or differ from NumPy's in the dialect."""
     return all(
         not e.through
@@ -208,7 +204,7 @@ def output(function: Any, native: Any) -> Any:
         return None
 
 
-def has_loop(function: Any, native: Any) -> bool:
+def _has_loop(function: Any, native: Any) -> bool:
     """Whether a ufunc takes arrays of a dtype without casting them."""
     found = output(function, native)
     of_its_own = (native, np.dtype(bool), np.ones(1, native).real.dtype)
@@ -237,8 +233,8 @@ _BY_BLOCKS = frozenset({
 
 
 def _by_ufunc(steps: Steps, backend: Backend) -> Writer | None:
-    ufunc, native = own_ufunc(steps, backend), backend.native(steps.compute)
-    if ufunc is None or steps.composed or not casts_quietly(steps, backend):
+    ufunc, native = _own_ufunc(steps, backend), backend.native(steps.compute)
+    if ufunc is None or steps.composed or not _casts_quietly(steps, backend):
         return None
     if steps.op == "pow" and steps.compute.kind == "int":
         return None  # a negative exponent raises, when a part is written
@@ -399,7 +395,6 @@ class NumPy(OfNumPysDtypes):
         super().__init__({d: found for d in DTYPES if (found := _native_dtype(d.name))})
 
     def owns(self, thing: Any) -> bool:
-        """Whether something is a NumPy array."""
         return isinstance(thing, np.ndarray)
 
     def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
@@ -437,7 +432,7 @@ class NumPy(OfNumPysDtypes):
         if found is None and op not in LAYERS:  # a recipe calls NumPy's
             found = getattr(standard, standard_name(op), None)
         if isinstance(found, np.ufunc):
-            return found if has_loop(found, self.native(dtype)) else None
+            return found if _has_loop(found, self.native(dtype)) else None
         if dtype.kind == "bool":
             return None if op in _NOT_FOR_BOOL else found
         return None if op not in _MOVES and dtype.bits < _SMALL else found
@@ -445,11 +440,11 @@ class NumPy(OfNumPysDtypes):
     def whole(self, steps: Steps) -> Function | None:
         """A ufunc or a reduction that casts while it computes, without an intermediate array, which
         saves time on large arrays."""
-        return blockwise(steps, self) or casting_run(steps, self)
+        return blockwise(steps, self) or _casting_run(steps, self)
 
     def unchecked(self, steps: Steps) -> Function | None:
         """The ufunc of `whole` itself, which gives NumPy scalars for 0-d arrays."""
-        found = casting_ufunc(steps, self)
+        found = _casting_ufunc(steps, self)
         return found and steps.quieted(found, self)
 
     def casting(self, steps: Steps) -> Casting | None:
@@ -458,7 +453,7 @@ class NumPy(OfNumPysDtypes):
         is_number = [bool(entry and entry.is_number) for entry in steps.entries]
         if sorted(is_number) != [False, True] or steps.entries[is_number.index(False)] is None:
             return None
-        function = casting_ufunc(steps, self)
+        function = _casting_ufunc(steps, self)
         if function is None:
             return None
         place, native = is_number.index(False), self.native(steps.compute)
@@ -538,7 +533,6 @@ class NumPy(OfNumPysDtypes):
     def maker(
         self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]
     ) -> Callable[[Sequence[Any]], Any]:
-        """A function that makes new arrays, in the order of the first array that has the shape."""
         native = self.native(dtype)
         place = next((n for n, array in enumerate(like) if array.shape == shape), None)
         if place is None or like[place].flags.c_contiguous:
@@ -552,7 +546,6 @@ class NumPy(OfNumPysDtypes):
         return array
 
     def may_write(self, target: Any, arrays: Sequence[Any]) -> bool:
-        """Whether each element can be written as soon as it is computed."""
         is_plain = target.flags.writeable and (0 not in target.strides or target.size < 2)
         return is_plain and all(
             not np.may_share_memory(target, array) or _is_same(target, array) for array in arrays

@@ -32,7 +32,7 @@ class Runs:
     """The elements of an array, cast run by run."""
 
     def __init__(self, array: Any, cast: Callable[[Any], Any]) -> None:
-        self.order = memory_order(array)  # of the axes, the outermost first
+        self.order = _memory_order(array)  # of the axes, the outermost first
         self._view = _merged(array.transpose(self.order))
         self._cast = cast
 
@@ -46,7 +46,7 @@ class Runs:
         return self._cast(found)
 
 
-def memory_order(array: Any) -> tuple[int, ...]:
+def _memory_order(array: Any) -> tuple[int, ...]:
     """The axes of an array in the order that a copy of it has in memory, the outermost first."""
     # NumPy itself decides, from the strides; the corner is small and has the same ones.
     corner = array[(slice(0, 2),) * array.ndim]

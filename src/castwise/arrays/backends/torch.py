@@ -35,13 +35,13 @@ def backend() -> Backend:
 _COMPARES = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _PROMOTES = _COMPARES | {"add", "sub", "mul", "div", "maximum", "minimum"}
 # Ops that torch computes in one pass over memory.
-ONE_PASS = _PROMOTES | {
+_ONE_PASS = _PROMOTES | {
     "abs", "neg", "square", "floor", "ceil", "trunc", "round", "reciprocal", "bitwise_and",
     "bitwise_or", "bitwise_xor", "bitwise_not", "where", "relu",
 }  # fmt: skip
 
 
-def torch_agrees(steps: Steps, backend: Backend) -> bool:
+def _torch_agrees(steps: Steps, backend: Backend) -> bool:
     """Whether two arrays are cast to the dtype that torch computes in, with no other cast."""
     sources = _sources(steps)
     # torch refuses bool operands in sub
@@ -139,7 +139,7 @@ _SAME_BITS = frozenset({
 })  # fmt: skip
 
 
-def unsigned_function(op: str, native: Any) -> Function | None:
+def _unsigned_function(op: str, native: Any) -> Function | None:
     """The function for an op on torch's uint32 or uint64."""
     plain = function_in(op, _INT64)
     if op in _OWN:
@@ -264,7 +264,6 @@ class Torch:
         }
 
     def owns(self, thing: Any) -> bool:
-        """Whether something is a torch tensor."""
         return isinstance(thing, torch.Tensor)
 
     def is_concrete(self, array: Any) -> bool:
@@ -274,11 +273,9 @@ class Torch:
         return is_alone and array.device.type != "meta" and type(array).__name__ not in _TRACED
 
     def dtype_of(self, array: Any) -> DType:
-        """The dtype of an array."""
         return self._dtypes.get(array.dtype) or to_dtype(array.dtype)
 
     def native(self, dtype: DType) -> Any:
-        """torch's own dtype object."""
         found = self._native.get(dtype)
         if found is None:
             raise lacking(dtype, self.name)
@@ -357,7 +354,7 @@ class Torch:
     def function(self, op: str, dtype: DType) -> Function | None:
         """torch's function; for large unsigned integers, one that computes on signed ones."""
         if dtype.name in ("uint32", "uint64"):
-            return unsigned_function(op, self.native(dtype))
+            return _unsigned_function(op, self.native(dtype))
         return function_in(op, dtype)
 
     def whole(self, steps: Steps) -> Function | None:
@@ -365,7 +362,7 @@ class Torch:
         # Complex numbers are ordered by castwise itself.
         is_torchs = steps.op in _PROMOTES and steps.compute.kind != "complex"
         function = function_in(steps.op, steps.compute) if is_torchs else None
-        if function is None or not torch_agrees(steps, self):
+        if function is None or not _torch_agrees(steps, self):
             return None
         if adapted(function, self, steps.op, steps.compute, steps.values) is not function:
             return None  # a value rule differs from torch's
@@ -390,7 +387,7 @@ class Torch:
         if adapted(own, self, steps.op, compute, steps.values) is not own:
             return None  # a value rule differs from torch's
         casts, native = steps.entry_casts(self), self.native(compute)
-        is_mixed = len(casts) == 2 and torch_agrees(steps, self)
+        is_mixed = len(casts) == 2 and _torch_agrees(steps, self)
 
         def write(target: Any, operands: Sequence[Any]) -> bool:
             arrays = [o for o in operands if isinstance(o, torch.Tensor)]
@@ -406,11 +403,9 @@ class Torch:
         return write
 
     def moved(self, array: Any, device: str) -> Any:
-        """The array on another device."""
         return array.to(device, non_blocking=True)
 
     def may_write(self, target: Any, arrays: Sequence[Any]) -> bool:
-        """Whether each element can be written as soon as it is computed."""
         is_plain = not target.requires_grad and not target.is_inference()
         is_plain = is_plain and (0 not in target.stride() or target.numel() < 2)
         return is_plain and all(_is_same_or_apart(target, array) for array in arrays)
@@ -425,14 +420,13 @@ class Torch:
         held = steps.compute
         is_wide = held.kind == "int" or (held.kind == "float" and held.bits >= 32)
         is_cast = any(entry and not entry.is_number for entry in steps.entries)
-        is_one = is_wide and not is_cast and steps.op in ONE_PASS
+        is_one = is_wide and not is_cast and steps.op in _ONE_PASS
         function = self.function(steps.op, held) if is_one else None
         if function is None:
             return False
         return adapted(function, self, steps.op, held, steps.values) is function
 
     def by_size(self, small: Function, large: Function, least: int) -> Function:
-        """A function of two tensors that looks at their sizes first."""
         size = self.size_of
         return lambda x, y: small(x, y) if size(x) < least > size(y) else large(x, y)
 
@@ -464,13 +458,11 @@ class Torch:
         return Place(tuple(array.shape), strides, str(array.device))
 
     def address(self, array: Any) -> int:
-        """The address of the first element."""
         return array.data_ptr()  # type: ignore[no-any-return]
 
     def maker(
         self, shape: tuple[int, ...], dtype: DType, like: Sequence[Any]
     ) -> Callable[[Sequence[Any]], Any]:
-        """A function that makes new tensors, in the order of the first one that has the shape."""
         native = self.native(dtype)
         # A 0-d array on the CPU computes with those on any device.
         device = next((array.device for array in like if array.ndim), like[0].device)
@@ -480,7 +472,6 @@ class Torch:
         return lambda arrays: torch.empty_like(arrays[place], dtype=native, requires_grad=False)
 
     def read(self, array: Any, key: Any) -> Any:
-        """The elements at an index."""
         return array[key]
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
@@ -529,7 +520,6 @@ class Torch:
         return array.detach().resolve_conj().view(bits).numpy(force=True).view(NUMPY.native(held))
 
     def requires_gradient(self, array: Any) -> bool:
-        """Whether a gradient reaches an array."""
         return bool(array.requires_grad)
 
     def require_gradient(self, array: Any, required: bool) -> None:
@@ -545,7 +535,6 @@ class Torch:
         return array.grad if array.is_leaf or array.retains_grad else None
 
     def detached(self, array: Any) -> Any:
-        """An array of the same memory that no gradient reaches."""
         return array.detach()
 
 

@@ -187,7 +187,7 @@ def allclose(x: Any, y: Any, **tolerance: Any) -> Any:
     return isclose(x, y, **tolerance).all()
 
 
-REPLACEMENTS: dict[str, Function] = {
+_REPLACEMENTS: dict[str, Function] = {
     f.__name__: f
     for f in (
         where, div, floor_divide, pow, ldexp, clamp, matmul, dot, inner, real, imag, threshold,
@@ -361,7 +361,7 @@ _FUNCTIONS: dict[str, Function] = {
     **{name: getattr(torch, name) for name in _SAME_NAME},
     **{name: getattr(standard, name) for name in _OF_THE_STANDARD},
     **{name: partial(RECIPES[name], standard) for name in _BY_RECIPE},
-    **REPLACEMENTS,
+    **_REPLACEMENTS,
     "positive": torch.positive, "conj": torch.conj, "float_power": pow,
     "gelu": torch.nn.functional.gelu, "degrees": torch.rad2deg, "radians": torch.deg2rad,
     "cumsum": standard.cumulative_sum, "cumprod": standard.cumulative_prod,
