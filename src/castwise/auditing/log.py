@@ -10,7 +10,7 @@ import sys
 from _thread import allocate_lock, get_ident
 from collections.abc import Callable, ItemsView, Iterator, Sequence
 from types import CodeType, FrameType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from castwise.auditing.arrays import (
     ARRAYS,
@@ -332,11 +332,7 @@ def _key(operand: Any) -> Any:
 
 
 def _casts_to_new(
-    mark: int,
-    callee: AnyCallee | None,
-    operands: tuple[Any, ...],
-    flags: Any,
-    made: tuple[Any, ...],
+    mark: int, callee: AnyCallee | None, operands: tuple[Any, ...], flags: Any, made: Any
 ) -> bool:
     """Whether an operation makes a new array of another dtype than one of its operands."""
     kind, dtype = made[:2]
@@ -430,12 +426,23 @@ def thread_log() -> Iterator[dict[EventKey, Tally] | None]:
 # Which of the user's lines a running operation belongs to, by the frames above it.
 
 _LINES = 1 << 19  # marks of lines follow those of a file's operations
+_Found = TypeVar("_Found")
 
 
-# Each code object is kept alive so that its id stays unique.
-_spots: dict[tuple[int, int], tuple[CodeSpot, CodeType]] = {}
-_marks: dict[tuple[int, int], tuple[int, CodeType]] = {}
-_by_place: dict[str, dict[tuple[int, int, int, int], int]] = {}
+def by_instruction(find: Callable[[FrameType], _Found]) -> Callable[[FrameType], _Found]:
+    """Makes a function look only once at each instruction that a frame may be at."""
+    # Each code object is kept alive so that its id stays unique.
+    known: dict[tuple[int, int], tuple[_Found, CodeType]] = {}
+
+    @functools.wraps(find)
+    def find_once(frame: FrameType) -> _Found:
+        key = id(frame.f_code), frame.f_lasti
+        found = known.get(key)
+        if found is None:
+            found = known[key] = (find(frame), frame.f_code)
+        return found[0]
+
+    return find_once
 
 
 def users_frame(frame: FrameType | None, below: CodeType | None = None) -> FrameType | None:
@@ -451,14 +458,10 @@ def users_frame(frame: FrameType | None, below: CodeType | None = None) -> Frame
     return None
 
 
+@by_instruction
 def frame_spot(frame: FrameType) -> CodeSpot:
     """The expression a frame is at."""
-    code = frame.f_code
-    key = id(code), frame.f_lasti
-    found = _spots.get(key)
-    if found is None:
-        found = _spots[key] = (instruction_spot(code, frame.f_lasti, frame.f_lineno or 0), code)
-    return found[0]
+    return instruction_spot(frame.f_code, frame.f_lasti, frame.f_lineno or 0)
 
 
 def instruction_spot(code: CodeType, instruction: int, line: int) -> CodeSpot:
@@ -471,27 +474,20 @@ def instruction_spot(code: CodeType, instruction: int, line: int) -> CodeSpot:
     return CodeSpot(code.co_filename, line, 0, line, 0)
 
 
+@by_instruction
 def frame_mark(frame: FrameType) -> int:
-    """The mark of the site where a user's frame is."""
-    code = frame.f_code
-    key = id(code), frame.f_lasti
-    found = _marks.get(key)
-    if found is None:
-        found = _marks[key] = (_mark(frame_spot(frame)), code)
-    return found[0]
-
-
-def _mark(spot: CodeSpot) -> int:
-    """The mark of an operation, or one for its whole line."""
-    sites = _by_place.get(spot.file)
-    if sites is None:
-        first = first_mark(spot.file)
-        sites = _by_place[spot.file] = {
-            SITES[mark][:4]: mark for mark in list(SITES) if first <= mark < first + _LINES
-        }
-    known = sites.get(spot[1:])
+    """The mark of the operation where a user's frame is, or one for its whole line."""
+    spot = frame_spot(frame)
+    known = _marks_in(spot.file).get(spot[1:])
     if known is not None:
         return known
     mark = first_mark(spot.file) + _LINES + spot.line
     SITES.setdefault(mark, Site(*spot[1:], "line", "", ()))
     return mark
+
+
+@functools.cache
+def _marks_in(file: str) -> dict[tuple[int, int, int, int], int]:
+    """The marks of a file's operations, by their places."""
+    first = first_mark(file)
+    return {SITES[mark][:4]: mark for mark in list(SITES) if first <= mark < first + _LINES}

@@ -10,12 +10,12 @@ import sys
 from _thread import _local
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 from castwise.auditing.hooks import find_hook
-from castwise.auditing.log import LOG, frame_mark, frame_spot, users_frame
+from castwise.auditing.log import LOG, by_instruction, frame_mark, frame_spot, users_frame
 from castwise.auditing.patches import stand_in_for
 from castwise.auditing.patches.torch_ops import AFTER_EACH_OP, CAST, mode_class
 from castwise.auditing.records import AutocastOp, RepeatedCast
@@ -115,24 +115,15 @@ def _lists() -> dict[str, str]:
     return {name: rule for rule, names in lists.items() for name in names.split()}
 
 
-# Each code object is kept alive so that its id stays unique.
-_names: dict[tuple[int, int], tuple[str, CodeType]] = {}
-
-
+@by_instruction
 def _called_at(frame: FrameType) -> str:
     """The name of the call that a frame is at; "" if it is another expression."""
-    key = id(frame.f_code), frame.f_lasti
-    found = _names.get(key)
-    if found is None:
-        spot = frame_spot(frame)
-        if spot.end_column:
-            name = _call_name(text_at(spot.place))
-        else:  # Python knows only the line
-            line = linecache.getline(spot.file, spot.line)
-            words = [*re.findall(r"(\w+)\(", line), "matmul" if " @ " in line else ""]
-            name = next((word for word in words if word in _lists()), "")
-        found = _names[key] = (name, frame.f_code)
-    return found[0]
+    spot = frame_spot(frame)
+    if spot.end_column:
+        return _call_name(text_at(spot.place))
+    line = linecache.getline(spot.file, spot.line)  # Python knows only the line
+    words = [*re.findall(r"(\w+)\(", line), "matmul" if " @ " in line else ""]
+    return next((word for word in words if word in _lists()), "")
 
 
 def _call_name(code: str) -> str:
