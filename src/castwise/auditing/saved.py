@@ -83,6 +83,8 @@ def seen_in(log: Log) -> Seen:
     ]
     marks |= {loss.mark for loss in losses}
     marks |= {a.maker for a in arrays_in(operands)} | beyond.marks
+    unobserved = [UnobservedFunction(file, *one) for file in UNOBSERVED for one in UNOBSERVED[file]]
+    unobserved += [_text(mark, runs) for mark, runs in list(log.texts.items())]
     return Seen(
         events=tuple(event for event in events if event.inside is None),
         inside=tuple(event for event in events if event.inside is not None),
@@ -90,14 +92,7 @@ def seen_in(log: Log) -> Seen:
         losses=tuple(losses),
         sites={mark: site_at(mark) for mark in sorted(marks - {0})},
         files=tuple(sorted(FILES.values())),
-        unobserved=(
-            *[
-                UnobservedFunction(path, *one)
-                for path, found in UNOBSERVED.items()
-                for one in found
-            ],
-            *[_text(mark, runs) for mark, runs in list(log.texts.items())],
-        ),
+        unobserved=tuple(unobserved),
         counts=Counts(
             sum(list(PLAIN.values())), len(log.quieted), sum(log.late.values()), dict(log.failures)
         ),
@@ -127,22 +122,16 @@ def _text(mark: int, runs: int) -> UnobservedFunction:
 def tallied_event(key: EventKey, tally: Tally) -> Event:
     """The event of an operation, from its key and its tally."""
     mark, callee, operands, flags, result = key
-    return Event(
-        mark,
-        tuple(
-            _operand(operand, shape, tally.extremes.get(place))
-            for place, (operand, shape) in enumerate(zip(operands, tally.shapes, strict=True))
-        ),
-        tally.count,
-        tally.elements,
-        _array(Signature(*result[:5]), tally.result, None) if isinstance(result, tuple) else None,
-        None if callee is None else _call(callee, result, flags),
-        SeenInside(callee.backward_of, callee.autocast, callee.spot)
-        if isinstance(callee, InsideCallee)
-        else None,
-        alive=tally.alive.peak if tally.alive else 0,
-        seconds=tally.seconds,
-    )
+    placed = enumerate(zip(operands, tally.shapes, strict=True))
+    seen = tuple([_operand(o, shape, tally.extremes.get(place)) for place, (o, shape) in placed])
+    made = _array(Signature(*result[:5]), tally.result, None) if isinstance(result, tuple) else None
+    call = None if callee is None else _call(callee, result, flags)
+    inside = None
+    if isinstance(callee, InsideCallee):
+        inside = SeenInside(callee.backward_of, callee.autocast, callee.spot)
+    alive = tally.alive.peak if tally.alive else 0
+    return Event(mark, seen, tally.count, tally.elements, made, call, inside, alive=alive,
+                 seconds=tally.seconds)  # fmt: skip
 
 
 def _call(callee: AnyCallee, result: Any, flags: tuple[Any, ...]) -> SeenCall:
@@ -251,43 +240,26 @@ _KEYS: dict[type, dict[str, str]] = {  # what the log calls a field, if not as t
     CrashedOperation: {"located": "site"},
     Crash: {"is_about_dtypes": "about_dtypes"},
 }  # fmt: skip
+_LAST = ("losses", "checks_values", "used_gpu", "compares", "included", "digests", "beyond",
+         "crashes")  # fmt: skip
 _LEFT_OUT: dict[type, set[str]] = {  # fields that the log leaves out if they are empty
     SeenArray: {"names"},
     SeenCall: {"hides", "returns"},
     Event: {"call", "inside", "allowed", "alive", "seconds"},
+    RunFacts: {*_LAST},
+    Seen: {*_LAST},
 }
+_NOTHING_BEYOND = Beyond()
 _CALLEE = ("module", "name", "method")  # the keys of a call that stand in an object of their own
 
 
 def seen_to_json(seen: Seen) -> Json:
     """What was seen as a JSON object."""
-    facts = seen.facts
-    sometimes = {
-        "losses": seen.losses,
-        "checks_values": facts.checks_values,
-        "used_gpu": facts.used_gpu,
-        "compares": facts.compares,
-        "included": facts.included,
-        "digests": seen.digests,
-        "beyond": None if seen.beyond == Beyond() else seen.beyond,
-        "crashes": seen.crashes,
-    }
-    always = {
-        "events": seen.events,
-        "inside": seen.inside,
-        "attempts": seen.attempts,
-        "sites": seen.sites,
-        "files": seen.files,
-        "unobserved": seen.unobserved,
-        "is_deep": facts.is_deep,
-        **asdict(seen.counts),
-        "running": facts.running,
-        "versions": facts.versions,
-        "processes": facts.processes,
-        "peak_memory": facts.peak_memory,
-    }
-    found: Json = _to_json(always | {name: value for name, value in sometimes.items() if value})
-    return found
+    data = _record_to_json(seen)
+    counts, facts = data.pop("counts"), data.pop("facts")
+    data = {**data, "is_deep": facts.pop("is_deep"), **counts, **facts}
+    last = {name: data.pop(name) for name in _LAST if name in data}
+    return {**data, **last}
 
 
 def seen_from_json(data: Json) -> Seen:
@@ -324,7 +296,7 @@ def _record_to_json(record: Any) -> Json:
     data: Json = {}
     for name, key, _, is_left_out in _fields(kind):
         value = getattr(record, name)
-        if is_left_out and not value:
+        if is_left_out and (not value or value == _NOTHING_BEYOND):
             continue
         if type(value) is SeenCall:
             call = _record_to_json(value)
