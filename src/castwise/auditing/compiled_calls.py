@@ -136,16 +136,12 @@ def _arguments(
     leaves = hook.compiling.leaves
     for path, value, dtype, shape, is_weak in leaves(thing) if leaves else ():
         array = ARRAYS.get(type(value))
-        yield SeenArgument(
-            str(place),
-            label + path,
-            _STATIC if dtype is None else dtype_name(dtype) or str(dtype),
-            is_weak,
-            tuple(shape),
-            repr(value) if type(value) in NUMBERS else "",
-            array is not None and array.is_scalar,
-            find_maker(value, array.owner) if array else 0,
-        )
+        name = _STATIC if dtype is None else dtype_name(dtype) or str(dtype)
+        number = repr(value) if type(value) in NUMBERS else ""
+        is_scalar = array is not None and array.is_scalar
+        maker = find_maker(value, array.owner) if array else 0
+        yield SeenArgument(str(place), label + path, name, is_weak, tuple(shape), number,
+                           is_scalar, maker)  # fmt: skip
 
 
 # The same call without the compiler, on the same arguments.

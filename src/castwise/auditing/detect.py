@@ -335,26 +335,16 @@ def _is_arithmetic(call: SeenCall) -> bool:
     return call.module in _COMPUTING or f"{call.module}.{call.name}" in _COMPUTING
 
 
-def _is_by_framework(call: SeenCall, hook: Hook) -> bool:
-    own = find_hook(call.module)
-    return own is hook or (own is not None and are_related(own, hook))
-
-
 def _is_mixed(event: Event, call: SeenCall, hook: Hook) -> bool:
     """Whether the arrays have floating dtypes of several widths. A library may have its reasons, so
     for its calls the result must have the widest of them."""
     found = {_real(a) for a in _inputs(event) if _is_floating(a) and not a.is_scalar}
-    if len(found) < 2:
-        return False
-    return (
-        _is_by_framework(call, hook)
-        or _is_arithmetic(call)
-        or (
-            event.result is not None
-            and _is_floating(event.result)
-            and _real(event.result).bits >= max(real.bits for real in found)
-        )
-    )
+    made = event.result
+    is_own = are_related(find_hook(call.module), hook)
+    if len(found) < 2 or is_own or _is_arithmetic(call):
+        return len(found) > 1
+    widest = max(real.bits for real in found)
+    return made is not None and _is_floating(made) and _real(made).bits >= widest
 
 
 def _is_widened(event: Event, call: SeenCall, hook: Hook) -> bool:
@@ -367,7 +357,7 @@ def _is_widened(event: Event, call: SeenCall, hook: Hook) -> bool:
         return False  # it says so
     arrays = [a for a in _inputs(event) if not a.is_scalar]
     floats = [_real(a).bits for a in arrays if _is_floating(a)]
-    is_own = _is_by_framework(call, hook)
+    is_own = are_related(find_hook(call.module), hook)
     if not is_own and (call.returns or result.is_zero_d):
         return False  # a library's lists and numbers are seldom the values of its arrays
     if floats:

@@ -280,12 +280,9 @@ def _operator_with_dtype(
 ) -> str | None:
     """The same operation in another dtype: with the function that takes dtype=, or with a cast of
     an operand that is an array."""
-    operands = operand_texts(code)
-    if operands is None:
-        return None
-    function = hook.spelling.functions.get(symbol)
+    operands, function = operand_texts(code), hook.spelling.functions.get(symbol)
     module = module_at(place.file, place.line, hook.spelling.names)
-    if function and module:
+    if operands and function and module:
         return f"{module}.{function}({', '.join(operands)}, dtype={dtype})"
     return _with_cast_operand(code, array, dtype, hook, place)
 
@@ -303,7 +300,6 @@ def _with_cast_operand(
 
 
 # What to write instead of an operation that its dialect refuses.
-
 
 _Instead: TypeAlias = "tuple[str, Question, str]"
 

@@ -142,7 +142,7 @@ def _call(
         raise Harmless(f"{name} with a dtype that only its framework knows", is_explicit=True)
     if find_dtype(name):
         raise Harmless(f"{name}, which was requested", is_explicit=True)
-    is_related = own is hook or (own is not None and are_related(own, hook))
+    is_related = are_related(own, hook)
     if own is not None and _is_python(call) and name in _likeness(own):
         row = find_op(_likeness(own)[name], dialect)
         return row, event.operands[: row.arity[1]], False, None
@@ -202,8 +202,10 @@ def _likeness(hook: Hook) -> dict[str, str]:
     return {name: op for op, names in hook.calls.like.items() for name in names.split()}
 
 
-def are_related(one: Hook, other: Hook) -> bool:
-    """Whether the functions of one framework accept the arrays of the other."""
+def are_related(one: Hook | None, other: Hook) -> bool:
+    """Whether the functions of a framework accept the arrays of another, or of its own."""
+    if one is None or one is other:
+        return one is other
     return one.framework in other.related.split() or other.framework in one.related.split()
 
 

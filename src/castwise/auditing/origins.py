@@ -183,11 +183,8 @@ def _without_calls_seen_inside(
     """The findings without calls that have no rule, if one of the operations in them is shown."""
     events = [finding.operation.event for finding in inside]
     shown = {e.mark for e in events if e.inside is not None and not e.inside.backward_of}
-    return {
-        position: finding
-        for position, finding in found.items()
-        if not (finding.operation.is_observed and finding.operation.event.mark in shown)
-    }
+    calls = {p: f.operation.event.mark for p, f in found.items() if f.operation.is_observed}
+    return {p: finding for p, finding in found.items() if calls.get(p) not in shown}
 
 
 def _origins(findings: Iterable[Finding], planner: Planner, seen: Seen) -> Iterator[DtypeOrigin]:
@@ -243,10 +240,8 @@ def _apart(origin: DtypeOrigin, ran_in: tuple[str, ...]) -> list[DtypeOrigin]:
     for finding in origin.findings:
         dtypes = tuple(operand.dtype or operand.kind for operand in finding.operands)
         groups.setdefault((finding.op, dtypes, finding.result), []).append(finding)
-    return [
-        replace(origin, findings=tuple(group), plan=NO_PLAN, frameworks=ran_in)
-        for group in groups.values()
-    ]
+    unfixed = replace(origin, plan=NO_PLAN, frameworks=ran_in)
+    return [replace(unfixed, findings=tuple(group)) for group in groups.values()]
 
 
 def _noted(origin: DtypeOrigin, target: Target) -> DtypeOrigin:
@@ -320,11 +315,8 @@ def _is_to_target(operation: Operation, target: DType) -> bool:
         return False
     if has_own_rules(operation) and operation.event.call is not None:
         return False  # no arithmetic: a whole column became another because values are missing
-    casts = [
-        cast
-        for cast, operand in zip(decision.casts, operation.question.operands, strict=True)
-        if cast and cast.source and not operand.is_weak
-    ]
+    pairs = zip(decision.casts, operation.question.operands, strict=True)
+    casts = [cast for cast, o in pairs if cast and cast.source and not o.is_weak]
     casts += [decision.result_cast] if decision.result_cast else []
     return all(_is_cast_to(target, cast) for cast in casts) and not _computes_integers(operation)
 

@@ -599,11 +599,8 @@ def _is_new(finding: Finding, before: Finding | None) -> bool:
 
 
 def _widened_floats(finding: Finding) -> set[Cast]:
-    return {
-        cast
-        for cast in finding.operation.casts
-        if cast.source is not None and cast.source.kind == "float" and "widens" in cast.hazards
-    }
+    casts = [cast for cast in finding.operation.casts if "widens" in cast.hazards]
+    return {cast for cast in casts if cast.source is not None and cast.source.kind == "float"}
 
 
 def _alone_and_joined(candidates: Iterable[Fix]) -> Iterator[list[Fix]]:

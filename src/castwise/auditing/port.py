@@ -524,7 +524,7 @@ def _as_source(
         new[place] = number if target is None else _cast_text(new[place], target, hook)
     if parts.is_call:
         return ", ".join(new[place] for place in casts.targets)
-    return parts.glued(new)
+    return f" {parts.symbol} ".join(new) if len(new) > 1 else f"{parts.symbol}{new[0]}"
 
 
 @dataclass(frozen=True)
@@ -532,12 +532,6 @@ class _Parts:
     segments: tuple[str, ...]
     symbol: str  # the text between them
     is_call: bool = False
-
-    def glued(self, segments: list[str]) -> str:
-        """The expression with new operands."""
-        if len(segments) == 1:
-            return f"{self.symbol}{segments[0]}"
-        return f" {self.symbol} ".join(segments)
 
 
 def _parts(code: str, is_method: bool) -> _Parts | None:

@@ -409,16 +409,12 @@ class Operation:
         other operand, as a Python number does."""
         if self.decision is None:
             return ()
-        of_arrays = [
-            cast
-            for cast, operand in zip(self.decision.casts, self.question.operands, strict=True)
-            if cast
-            and operand.dtype
-            and operand.role is not Role.NUMPY_SCALAR
-            and not operand.is_weak
+        pairs = zip(self.decision.casts, self.question.operands, strict=True)
+        strong = [
+            (cast, operand) for cast, operand in pairs if operand.dtype and not operand.is_weak
         ]
-        result_cast = self.decision.result_cast
-        return (*of_arrays, result_cast) if result_cast else tuple(of_arrays)
+        of_arrays = [cast for cast, operand in strong if operand.role is not Role.NUMPY_SCALAR]
+        return tuple(filter(None, [*of_arrays, self.decision.result_cast]))
 
     @property
     def is_asked(self) -> bool:

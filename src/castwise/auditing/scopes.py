@@ -162,22 +162,14 @@ def _check_operator(mark: int, frame: FrameType) -> None:
             return  # the operand is read after the operation: the file was not rewritten for checks
         known.append(NOTES[place, id(frame)] if literal is None else literal)
     if any([type(operand) is Note for operand in known]):
-        _check(mark, None, tuple(known), (), frame)
+        _check(PendingOperation(mark, None, tuple(known)), frame)
 
 
-def _check(
-    mark: int,
-    callee: Any,
-    known: tuple[Any, ...],
-    flags: Any,
-    frame: FrameType,
-    *,
-    is_in_mode: bool = False,
-) -> None:
+def _check(pending: PendingOperation, frame: FrameType, *, is_in_mode: bool = False) -> None:
     """Lets the scopes judge an operation, unless a mode of this thread sees it too and does so."""
     for scope in _active_scopes():
-        if scope.is_checking and (is_in_mode or not _is_covered(known)):
-            scope.check(PendingOperation(mark, callee, known, flags), frame)
+        if scope.is_checking and (is_in_mode or not _is_covered(pending.operands)):
+            scope.check(pending, frame)
 
 
 def post(mark: int, result: Any, first: Any, second: Any = None) -> Any:
@@ -224,7 +216,7 @@ def argument(mark: int, name: int | str, thing: Any) -> Any:
 def _check_call(mark: int, called: PendingCall, frame: FrameType) -> None:
     known = tuple(called.notes)
     if any([type(operand) in (Note, tuple) for operand in known]):
-        _check(mark, called.callee, known, called.flags, frame)
+        _check(PendingOperation(mark, called.callee, known, called.flags), frame)
 
 
 def returned(mark: int, result: Any) -> Any:
@@ -365,7 +357,7 @@ def _watch_operator(
     operands = tuple([note(arg) for arg in (reversed(args[:2]) if flipped else args[:2])])
     kind = "augmented" if augmented else "operator"
     mark = _mark(caller, hook, kind, symbol + "=" * augmented, len(operands))
-    _check(mark, None, operands, (), caller, is_in_mode=True)
+    _check(PendingOperation(mark, None, operands), caller, is_in_mode=True)
     if is_observed(caller.f_code):
         return None  # the observers log it
 
@@ -386,7 +378,8 @@ def _watch_call(
     mark = _mark(caller, hook, "call", callee.name, 0)
     operands = tuple(called.notes)
     if any([type(operand) in (Note, tuple) for operand in operands]):
-        _check(mark, callee, operands, called.flags, caller, is_in_mode=True)
+        pending = PendingOperation(mark, callee, operands, called.flags)
+        _check(pending, caller, is_in_mode=True)
     if is_observed(caller.f_code):
         return None
     return lambda result: _log(lambda log: log.call(mark, called, result))

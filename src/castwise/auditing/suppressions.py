@@ -226,19 +226,15 @@ def without_ignored(audit: Audit, hazards: Sequence[str] = ()) -> Audit:
     files = {
         place.file for o in audit.origins for place in (o.place, *(f.place for f in o.findings))
     }
-    remarks = [remark for file in sorted(files) for remark in _remarks(file)]
+    remarks = tuple(remark for file in sorted(files) for remark in _remarks(file))
     filtered = _filtered(audit, kept)
     if audit.losses:
         seen = () if LOST in hazards else audit.losses
         left = tuple(loss for loss in seen if not _accepts(LOST, loss.place))
         filtered = replace(filtered, losses=left)
     filtered = _without_accepted_compilations(filtered, hazards)
-    return replace(
-        filtered,
-        ignored=_findings_removed(audit, filtered),
-        ignored_hazards=tuple(hazards),
-        remarks=tuple(remarks),
-    )
+    ignored = _findings_removed(audit, filtered)
+    return replace(filtered, ignored=ignored, ignored_hazards=tuple(hazards), remarks=remarks)
 
 
 def _without_accepted_compilations(audit: Audit, hazards: Sequence[str]) -> Audit:
