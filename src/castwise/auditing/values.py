@@ -4,17 +4,27 @@ each operation is computed twice."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from castwise.auditing import observers, scopes
 from castwise.auditing.arrays import ARRAYS, NUMBERS, is_array_type
 from castwise.auditing.calls import PendingCall, pending_call
 from castwise.auditing.hooks import find_hook
+from castwise.auditing.hooks.numpy_losses import (
+    Loss,
+    Values,
+    call_function,
+    count_inputs,
+    is_checked,
+    lost_in_cast,
+    lost_in_operation,
+    operator_function,
+    share_memory,
+    takes_axis,
+)
 from castwise.auditing.log import LOG, SITES
 from castwise.auditing.rewriting import INTO, PART, WRITE
 from castwise.errors import UsageError
-from castwise.vocab.dtypes import DType
 from castwise.vocab.live import to_dtype
 
 _MOST_KEPT = 64  # of operands of unfinished operations; those that raised never finish
@@ -22,51 +32,10 @@ _NOT_OPERANDS = ("dtype", "out", "casting")
 _WHERE = "where"
 _AXES = {"axis": "axis", "dim": "axis", "keepdims": "keepdims", "keepdim": "keepdims"}
 
-# How NumPy computes an operator or a call again. A name that is missing is not checked: bit
-# operations mean to lose bits, and `//` and `%` lose nothing.
-_OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "**": "power",
-              "@": "matmul"}  # fmt: skip
-_CALLS = {
-    "add": "add", "subtract": "subtract", "sub": "subtract", "multiply": "multiply",
-    "mul": "multiply", "divide": "divide", "true_divide": "divide", "div": "divide",
-    "power": "power", "pow": "power", "float_power": "power", "square": "square",
-    "negative": "negative", "neg": "negative", "absolute": "absolute", "abs": "absolute",
-    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "sinh": "sinh", "cosh": "cosh",
-    "sqrt": "sqrt", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p", "sin": "sin",
-    "cos": "cos", "tan": "tan", "tanh": "tanh", "arctan": "arctan", "hypot": "hypot",
-    "matmul": "matmul", "mm": "matmul", "dot": "dot", "inner": "inner", "outer": "outer",
-    "sum": "sum", "prod": "prod", "cumsum": "cumsum", "cumprod": "cumprod", "mean": "mean",
-}  # fmt: skip
-_ALONG = frozenset({"sum", "prod", "cumsum", "cumprod", "mean"})  # those with an axis
-_SYMBOLS = {name: symbol for symbol, name in _OPERATORS.items()}
-
 _note_operand, _log, _pending_call = observers.note_operand, observers.log_operator, pending_call
 _call = LOG.call
 _plain_write = observers.OBSERVERS[WRITE]
 _live: dict[tuple[int, int], Any] = {}
-
-
-class _Values(NamedTuple):
-    """An operand or a result: a NumPy array or a Python number, and its dtype."""
-
-    held: Any
-    dtype: DType | None
-
-
-class _Target(NamedTuple):
-    """What `x += y` changes, and its values before."""
-
-    array: Any
-    before: _Values | None
-
-
-class _Loss(NamedTuple):
-    """What an operation lost in one run."""
-
-    how: str
-    lost: int
-    elements: int
-    example: str
 
 
 class _LiveCall(PendingCall):
@@ -78,10 +47,7 @@ class _LiveCall(PendingCall):
         super().__init__(called.callee, called.arguments)
         self.given: list[Any] = [function.__self__] if called.callee.is_method else []
         self.named: dict[str, Any] = {}
-        np: Any = sys.modules.get("numpy")
-        is_universal = np is not None and isinstance(function, np.ufunc)
-        # How many operands come before output arrays; None if the function takes no such.
-        self.inputs: int | None = function.nin if is_universal else None
+        self.inputs = count_inputs(function)
         self.before: list[Any] | None = None  # the operands, if the call changes one of them
         self._keep_before()
 
@@ -104,7 +70,7 @@ class _LiveCall(PendingCall):
     def function(self) -> str | None:
         """How the call is computed again; None if it is not checked."""
         name = self.callee.name
-        return _CALLS.get(name.removesuffix("_") if self.callee.is_method else name)
+        return call_function(name.removesuffix("_") if self.callee.is_method else name)
 
     def _keep_before(self) -> None:
         """Keeps the operands as they are now: evaluating an argument may change another one, so
@@ -121,6 +87,13 @@ class _LiveCall(PendingCall):
             return self.given[self.inputs]
         out = self.named.get("out")
         return out[0] if type(out) is tuple and len(out) == 1 else out
+
+
+class _Target(NamedTuple):
+    """What `x += y` changes, and its values before."""
+
+    array: Any
+    before: Values | None
 
 
 def start() -> None:
@@ -185,16 +158,16 @@ def _noted_change(mark: int, thing: Any, frame: int) -> Any:
 
 def _keep_live(mark: int, frame: int, thing: Any, *, are_numbers_kept: bool = False) -> None:
     kind = type(thing)
-    is_kept = kind in (_Values, _Target) or is_array_type(kind)
+    is_kept = kind in (Values, _Target) or is_array_type(kind)
     if is_kept or (are_numbers_kept and kind in NUMBERS):
         if len(_live) > _MOST_KEPT:
             _live.clear()
         _live[mark, frame] = thing
 
 
-def _copy(thing: Any) -> _Values | None:
+def _copy(thing: Any) -> Values | None:
     found = _values(thing)
-    return None if found is None else _Values(found.held.copy(), found.dtype)
+    return None if found is None else Values(found.held.copy(), found.dtype)
 
 
 def _before(thing: Any, changed: Any) -> Any:
@@ -209,8 +182,7 @@ def _may_share(one: Any, other: Any) -> bool:
     if not (is_array_type(type(one)) and is_array_type(type(other))):
         return False
     first, second = _values(one), _values(other)
-    np: Any = sys.modules.get("numpy")
-    return bool(first and second and np.may_share_memory(first.held, second.held))
+    return bool(first and second and share_memory(first.held, second.held))
 
 
 def _logged(mark: int, result: Any, first: Any, second: Any, frame: int) -> None:
@@ -221,10 +193,9 @@ def _logged(mark: int, result: Any, first: Any, second: Any, frame: int) -> None
         given = _operands_of_change(given[0], given[1])
     _log(mark, result, first, second, frame)
     symbol = site.name[:-1] if site.kind == "augmented" else site.name
-    count = len(site.literals)
-    function = _OPERATORS.get(symbol) if count > 1 else "negative" if symbol == "-" else None
+    function = operator_function(symbol, len(site.literals))
     if function:
-        _checked(mark, site.name, function, given[:count], {}, result)
+        _checked(mark, site.name, function, given[: len(site.literals)], {}, result)
 
 
 def _operands_of_change(target: _Target, second: Any) -> list[Any]:
@@ -257,7 +228,7 @@ def _check_call(mark: int, called: _LiveCall, result: Any) -> None:
     if function and {*named} <= {*_AXES, _WHERE}:
         again = {_AXES[key]: thing for key, thing in named.items() if key != _WHERE}
         given, mask = called.operands, _mask(named)
-        if function in _ALONG and len(given) == 2:
+        if takes_axis(function) and len(given) == 2:
             given, again["axis"] = given[:1], given[1]
         if mask is not None and len(given) <= 2 and all([_is_operand(thing) for thing in given]):
             _checked(mark, name, function, given, again | mask, result)
@@ -265,8 +236,7 @@ def _check_call(mark: int, called: _LiveCall, result: Any) -> None:
         source = _values(called.given[0])
         made = _values(result)
         if source and made and made.dtype and source.dtype != made.dtype:
-            what = f"{_asked(name, [_word(source)])} -> {made.dtype}"
-            _keep(mark, what, _lost_in_cast(source, made.dtype, made.held))
+            _keep(mark, f"{_asked(name, [_word(source)])} -> {made.dtype}", _lost_in(source, made))
 
 
 def _mask(named: dict[str, Any]) -> dict[str, Any] | None:
@@ -290,20 +260,25 @@ def _check_written(mark: int, called: _LiveCall, result: Any) -> None:
         _check_write(mark, value, target)
 
 
+def _lost_in(source: Values, made: Values) -> Loss | None:
+    assert made.dtype is not None  # it is an array
+    return lost_in_cast(source, made.dtype, made.held)
+
+
 def _check_write(mark: int, value: Any, target: Any) -> None:
     try:
         if not is_array_type(type(target)) or not _is_operand(value):
             return
         source, held = _values(value), _values(target)
         if source and held and held.dtype and source.dtype != held.dtype:
-            _keep(mark, f"{held.dtype}[...] = {_word(source)}", _lost_in_cast(source, held.dtype))
+            _keep(mark, f"{held.dtype}[...] = {_word(source)}", lost_in_cast(source, held.dtype))
     except Exception as error:
         LOG.failed(error)
 
 
 def _is_operand(thing: Any) -> bool:
     kind = type(thing)
-    return kind in NUMBERS or kind is _Values or is_array_type(kind)
+    return kind in NUMBERS or kind is Values or is_array_type(kind)
 
 
 def _checked(
@@ -311,13 +286,13 @@ def _checked(
 ) -> None:
     try:
         made = _values(result)
-        if made is None or made.dtype is None or not _is_checked(made.dtype):
+        if made is None or made.dtype is None or not is_checked(made.dtype):
             return
         operands = [_values(thing) for thing in given]
         known = [operand for operand in operands if operand is not None]
         if len(known) == len(operands):
             what = f"{_asked(name, [_word(operand) for operand in known])} -> {made.dtype}"
-            _keep(mark, what, _lost_in_operation(function, known, named, made))
+            _keep(mark, what, lost_in_operation(function, known, named, made))
     except Exception as error:
         LOG.failed(error)
 
@@ -328,17 +303,17 @@ def _asked(name: str, words: list[str]) -> str:
     return f" {name} ".join(words) if len(words) > 1 else f"{name}{words[0]}"
 
 
-def _word(operand: _Values) -> str:
+def _word(operand: Values) -> str:
     return str(operand.dtype or type(operand.held).__name__)
 
 
-def _values(thing: Any) -> _Values | None:
+def _values(thing: Any) -> Values | None:
     """The values of an operand; None if they cannot be read now, or are not numbers."""
     kind = type(thing)
-    if kind is _Values:
+    if kind is Values:
         return thing  # type: ignore[no-any-return]
     if kind in NUMBERS:
-        return None if kind is complex else _Values(thing, None)
+        return None if kind is complex else Values(thing, None)
     if not is_array_type(kind):
         return None
     found = ARRAYS[kind]
@@ -349,124 +324,9 @@ def _values(thing: Any) -> _Values | None:
     except UsageError:
         return None
     held = found.hook.arrays.held_values(thing)
-    return None if held is None or dtype.kind == "complex" else _Values(held, dtype)
+    return None if held is None or dtype.kind == "complex" else Values(held, dtype)
 
 
-def _keep(mark: int, what: str, loss: _Loss | None) -> None:
+def _keep(mark: int, what: str, loss: Loss | None) -> None:
     if loss is not None:
         LOG.lost(mark, what, loss)
-
-
-# Which elements of a result are not what the operation should give: NumPy computes it again in
-# float64. An integer that wrapped is a multiple of 2**bits away from the right one, so half of that
-# tells it from rounding. A float overflowed if it is infinite and float64 holds it.
-
-_LEAST_ERROR = 2.0**-20  # relative; float32 is more exact, float16 less
-_NUMPYS = frozenset(
-    {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
-     "float32", "float64"}
-)  # fmt: skip
-
-
-def _is_checked(result: DType) -> bool:
-    """Whether an operation with such a result can lose values that float64 shows. Unsigned integers
-    of 32 and 64 bits wrap by intent: hashes and random generators compute in them."""
-    if result.kind == "int":
-        return result.min < 0 or result.bits < 32
-    return result.kind == "float" and result.bits < 64
-
-
-def _lost_in_operation(
-    function: str, operands: Sequence[_Values], named: dict[str, Any], result: _Values
-) -> _Loss | None:
-    """What an operation lost; None if nothing, or if it cannot be computed again. With `where`, it
-    computes some elements only."""
-    np: Any = sys.modules["numpy"]
-    assert result.dtype is not None  # _is_checked has looked at it
-    computed: Any = True
-    if function not in _ALONG:
-        computed = named.get("where", True)
-        if {*named} - {"where"}:
-            return None
-        named = {}
-    with np.errstate(all="ignore"):
-        wide = [_wide(operand.held) for operand in operands]
-        right = np.asarray(getattr(np, function)(*wide, **named))
-        made = np.asarray(_wide(result.held))
-        if right.shape != made.shape:
-            return None
-        for how, is_wrong in _losses(np, operands, right, made, result.dtype):
-            is_lost = is_wrong & computed
-            if is_lost.any():
-                place = tuple(int(n) for n in np.argwhere(is_lost)[0])
-                example = _example(np, function, operands, place, right, np.asarray(result.held))
-                return _Loss(how, int(is_lost.sum()), is_lost.size, example)
-    return None
-
-
-def _losses(
-    np: Any, operands: Sequence[_Values], right: Any, made: Any, dtype: DType
-) -> list[tuple[str, Any]]:
-    if dtype.kind == "int":
-        return [("wrapped", np.abs(right - made) > 2.0 ** (dtype.bits - 1))]
-    found = [("overflowed", np.isinf(made) & np.isfinite(right))]
-    are_integers = all(o.dtype is not None and o.dtype.kind in ("bool", "int") for o in operands)
-    if are_integers and dtype.bits < 32:  # nobody has chosen this float
-        error = np.abs(right - made) > _LEAST_ERROR * np.abs(right)
-        found.append((f"rounded to {dtype}", error & np.isfinite(right)))
-    return found
-
-
-def _lost_in_cast(source: _Values, target: DType, made: Any = None) -> _Loss | None:
-    """What a cast lost; `made` is its result, if there is one. Fractions and rounding are not lost:
-    they are what such a cast is for."""
-    np: Any = sys.modules["numpy"]
-    held = np.asarray(source.held)
-    if held.dtype.kind == "c" or target.kind not in ("int", "float"):
-        return None
-    with np.errstate(all="ignore"):
-        if made is None:
-            made = held.astype(target.name) if target.name in _NUMPYS else None
-        if made is None or np.shape(made) != held.shape:
-            return None
-        how, is_lost = _lost_by_cast(np, held, target, made)
-        if not is_lost.any():
-            return None
-        place = tuple(int(n) for n in np.argwhere(is_lost)[0])
-        example = f"{held[place]} -> {np.asarray(made)[place]}"
-        return _Loss(how, int(is_lost.sum()), is_lost.size, example)
-
-
-def _lost_by_cast(np: Any, held: Any, target: DType, made: Any) -> tuple[str, Any]:
-    if target.kind == "float":
-        wide = _wide(held)
-        return "overflowed", np.isfinite(wide) & ~np.isfinite(_wide(made))
-    if held.dtype.kind in "bui":
-        # Python's integers, because NumPy 1 compares int64 with uint64 as floats.
-        low, high = (held.min(), held.max()) if held.size else (0, 0)
-        if target.min <= int(low) and int(high) <= target.max:
-            return "", np.zeros(held.shape, bool)
-        is_within = [target.min <= value <= target.max for value in held.ravel().tolist()]
-        return "wrapped", ~np.asarray(is_within).reshape(held.shape)
-    whole = np.trunc(_wide(held))
-    is_held = (whole >= float(target.min)) & (whole < float(int(target.max) + 1))
-    return "out of range", ~is_held
-
-
-def _wide(held: Any) -> Any:
-    """A value in float64."""
-    np: Any = sys.modules["numpy"]
-    return np.asarray(held).astype("float64")
-
-
-def _example(
-    np: Any, function: str, operands: Sequence[_Values], at: tuple[int, ...], right: Any, made: Any
-) -> str:
-    try:
-        values = [str(np.broadcast_to(o.held, right.shape)[at]) for o in operands]
-    except ValueError:  # an operation that is not by element
-        return f"{right[at]:.6g} became {made[at]}"
-    if function in _ALONG or function in ("matmul", "dot", "inner", "outer"):
-        return f"{right[at]:.6g} became {made[at]}"
-    name = _SYMBOLS.get(function, function) if len(values) == 2 else function
-    return f"{_asked(name, values)} -> {made[at]}"
