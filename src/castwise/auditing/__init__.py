@@ -12,8 +12,9 @@ Each part builds on those before it and imports none after it. In the program:
     saved           the log as records, as JSON and on disk
     compiled_calls  calls of functions that a framework compiles
     observers       what rewritten source calls
-    patches         what castwise changes in libraries meanwhile; the original code, for compilers
+    process         what acts in the program without showing in it
     scopes          who watches: the audit of the process, or a block
+    patches         what castwise changes in libraries meanwhile; the original code, for compilers
     values, crash   which values were lost, and which operation raised, if asked for
     loading         gives the user's modules their observers as they are imported
     launch, join    a program under audit in its own process

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from castwise.auditing import scopes
+from castwise.auditing import process, scopes
 from castwise.auditing.calls import rewritten_files
 from castwise.auditing.compile import (
     Entry,
@@ -33,7 +33,6 @@ from castwise.auditing.patches import (
     PATCHES,
     RECORDING_PATCHES,
     apply_when_imported,
-    notice_import,
     originals,
 )
 from castwise.auditing.records import Site, Unobserved
@@ -112,7 +111,7 @@ class Finder(importlib.abc.MetaPathFinder):
         return None
 
     def _audit(self, spec: ModuleSpec) -> None:
-        notice_import(spec)
+        process.notice(spec)
         if type(spec.loader) is SourceFileLoader and spec.origin:
             top = spec.name.partition(".")[0]
             is_own = not self._only_included and is_users_own(spec.origin)

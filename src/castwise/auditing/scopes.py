@@ -21,7 +21,7 @@ from castwise.auditing.hook import Hook
 from castwise.auditing.hooks import all_hooks
 from castwise.auditing.log import FILES, LOG, SITES, Log, PendingOperation, frame_spot
 from castwise.auditing.observers import NOTES, note_operand, operands, peek, write_observers
-from castwise.auditing.patches import in_every_thread, when_imported
+from castwise.auditing.process import in_every_thread, when_imported
 from castwise.auditing.records import Site
 from castwise.auditing.rewriting import SITES_PER_FILE, first_mark, full_path
 

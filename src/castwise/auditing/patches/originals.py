@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 from castwise.auditing.calls import rewritten_files
 from castwise.auditing.hooks import compilers
 from castwise.auditing.log import LOG, UNOBSERVED
-from castwise.auditing.patches import stand_in_for
+from castwise.auditing.process import stand_in_for
 from castwise.auditing.records import Unobserved
 from castwise.auditing.rewriting import PREFIX, full_path, rewrite
 

@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary, ref
 
 from castwise.auditing.hooks import find_hook
 from castwise.auditing.log import LOG, by_instruction, frame_mark, frame_spot, users_frame
-from castwise.auditing.patches import stand_in_for
 from castwise.auditing.patches.torch_ops import AFTER_EACH_OP, CAST, mode_class
+from castwise.auditing.process import stand_in_for
 from castwise.auditing.records import AutocastOp, RepeatedCast
 from castwise.auditing.saved import dtype_name
 from castwise.auditing.source import text_at

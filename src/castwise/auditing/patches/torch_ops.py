@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 from castwise.auditing.arrays import NUMBERS, is_array_type, note
 from castwise.auditing.calls import InsideCallee, given_dtype
 from castwise.auditing.log import LOG, PLAIN, Tally, frame_mark, frame_spot, users_frame
-from castwise.auditing.patches import hide_own_frames, in_every_thread
 from castwise.auditing.patches.torch_compile import leave_to_python
+from castwise.auditing.process import hide_own_frames, in_every_thread
 
 # The mode in which PyTorch shows every aten op: the op runs unchanged, and is seen after it.
 

@@ -19,7 +19,7 @@ from castwise.auditing.arrays import (
 )
 from castwise.auditing.log import LOG, frame_mark, users_frame
 from castwise.auditing.observers import log_states
-from castwise.auditing.patches import stand_in_for
+from castwise.auditing.process import stand_in_for
 
 _ARRAYS = ("Tensor", "ndarray")  # not is_array_type, which takes note that a type was seen
 
