@@ -12,7 +12,6 @@ import json
 import multiprocessing
 import os
 import signal
-import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -44,12 +43,18 @@ from castwise.errors import (
     did_you_mean,
 )
 from castwise.report.blocks import card, dtype_html, hazards_html, items
-from castwise.report.terminal import Paint, plain
+from castwise.report.terminal import Paint, folded, plain
+from castwise.vocab.dtypes import DType
 from castwise.vocab.notation import parse_operand
 
 # Decisions and refusals as JSON, the same for every command.
 
 _REFUSALS = (ScalarRangeError, PromotionError)  # the more specific one first
+
+
+def outcome_json(outcome: Outcome) -> dict[str, Any]:
+    """A decision or a refusal as a JSON object."""
+    return decision_json(outcome) if isinstance(outcome, Decision) else _error_json(outcome)
 
 
 def decision_json(decision: Decision) -> dict[str, Any]:
@@ -58,13 +63,13 @@ def decision_json(decision: Decision) -> dict[str, Any]:
         "result": decision.result.name,
         "compute": decision.compute.name,
         "weak": decision.is_weak,
-        "casts": [cast_json(cast) for cast in decision.casts],
+        "casts": [_cast_json(cast) for cast in decision.casts],
         "hazards": list(decision.hazards),
         "notes": list(decision.notes),
     }
 
 
-def cast_json(cast: Cast | None) -> dict[str, Any] | None:
+def _cast_json(cast: Cast | None) -> dict[str, Any] | None:
     """A cast as a JSON object; `from` is null if a Python scalar is cast."""
     if cast is None:
         return None
@@ -72,7 +77,7 @@ def cast_json(cast: Cast | None) -> dict[str, Any] | None:
     return {"from": source, "to": cast.target.name, "hazards": list(cast.hazards)}
 
 
-def error_json(error: CastwiseError) -> dict[str, Any]:
+def _error_json(error: CastwiseError) -> dict[str, Any]:
     """A refusal, or a question that makes no sense, as a JSON object."""
     kind = next((c.__name__ for c in _REFUSALS if isinstance(error, c)), "UsageError")
     return {"error": {"type": kind, "message": str(error)}}
@@ -137,12 +142,13 @@ def explanation_json(explanation: Explanation, note: str = "") -> dict[str, Any]
     inner ops, `inner` has the answers to them, and `failed` the one that fails, if one does. `note`
     is about the dialect."""
     taken = explanation.taken
-    answer = _answer(explanation.outcome)
+    answer = outcome_json(explanation.outcome)
     if note and "notes" in answer:
         answer["notes"] = [*answer["notes"], note]
     inner = {"inner": [_part_json(part) for part in taken.parts[:-1]]} if taken.is_nested else {}
     if not taken.is_whole:  # a result of the failed part is not that of the whole
-        answer = {"failed": taken.parts[-1].text, **_only(answer, "error", "notes")}
+        told = {name: answer[name] for name in ("error", "notes") if name in answer}
+        answer = {"failed": taken.parts[-1].text, **told}
     return {
         "question": taken.text,
         "dialect": taken.dialect.name,
@@ -152,24 +158,18 @@ def explanation_json(explanation: Explanation, note: str = "") -> dict[str, Any]
     }
 
 
-def _only(answer: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: answer[name] for name in names if name in answer}
-
-
-def _answer(outcome: Outcome) -> dict[str, Any]:
-    return decision_json(outcome) if isinstance(outcome, Decision) else error_json(outcome)
-
-
 def _part_json(part: Part) -> dict[str, Any]:
     """An inner op: its answer, and the operand that its result is."""
-    answer = _answer(outcome_of(part.question)) if part.question else {}
+    answer = outcome_json(outcome_of(part.question)) if part.question else {}
     return {"question": part.text, **answer, "operand": str(part.result), "steps": part_steps(part)}
 
 
 def explanation_text(explanation: Explanation, paint: Paint = plain, width: int = 80) -> str:
     """The answer on the first line, then the steps, then what the casts may cost."""
     taken = explanation.taken
-    lines = [_headline(explanation, paint)]
+    asked = f"{paint(taken.text, 'title')} in {taken.dialect.name}"
+    refused, shown = lambda text: paint(text, "refused"), lambda d, text: paint(text, d.kind)
+    lines = [_headline(explanation, asked, refused, shown)]
     for number, part in enumerate(taken.parts if explanation.has_steps else (), 1):
         if taken.is_nested:
             lines += ["", part_head(number, part, taken.dialect)]
@@ -187,8 +187,7 @@ def _numbered(steps: list[str], paint: Paint, width: int) -> list[str]:
     lines = []
     for number, step in enumerate(steps, 1):
         is_reason = step.startswith(_REFUSED)
-        folded = textwrap.wrap(step, width - 5, break_long_words=False, break_on_hyphens=False)
-        for place, line in enumerate(folded):
+        for place, line in enumerate(folded(step, width - 5).splitlines()):
             start = f"{number:3}. " if place == 0 else " " * 5
             lines.append(start + (paint(line, "refused") if is_reason else line))
     return lines
@@ -201,16 +200,21 @@ def _all_hazards(taken: Taken) -> list[str]:
     return [hazard for hazard in HAZARDS if hazard in found]
 
 
-def _headline(explanation: Explanation, paint: Paint) -> str:
-    taken, outcome = explanation.taken, explanation.outcome
-    asked = f"{paint(taken.text, 'title')} in {taken.dialect.name}"
-    if isinstance(outcome, PromotionError):
-        return f"{asked} is {paint('refused', 'refused')}{failing_part(taken)}"
-    result = paint(f"{outcome.result}{'*' if outcome.is_weak else ''}", outcome.result.kind)
-    if not outcome.has_kernel:
-        fails = paint("fails to run", "refused")
-        return f"{asked} {fails}{failing_part(taken)}: it promotes to {result}, then has no kernel"
-    return f"{asked} is {result}"
+def _headline(
+    found: Explanation,
+    asked: str,
+    refused: Callable[[str], str],
+    shown: Callable[[DType, str], str],
+) -> str:
+    """What was asked, and what becomes of it; given how words of refusal and dtypes look."""
+    taken, outcome = found.taken, found.outcome
+    if not isinstance(outcome, Decision):
+        return f"{asked} is {refused('refused')}{failing_part(taken)}"
+    result = shown(outcome.result, f"{outcome.result}{'*' * outcome.is_weak}")
+    if outcome.has_kernel:
+        return f"{asked} is {result}"
+    fails = f"{refused('fails to run')}{failing_part(taken)}"
+    return f"{asked} {fails}: it promotes to {result}, then has no kernel"
 
 
 # The answer to a question, in a notebook.
@@ -232,20 +236,9 @@ def _card(found: Explanation) -> str:
         for hazard in _all_hazards(found.taken)
         if isinstance(found.outcome, Decision)
     ]
-    return card(_head(found), *(_steps(found.taken) if found.has_steps else ()), *costs)
-
-
-def _head(found: Explanation) -> str:
-    """The expression, and what becomes of it."""
-    taken, outcome = found.taken, found.outcome
-    asked = f"<code>{escape(taken.text)}</code> in {escape(taken.dialect.name)}"
-    if not isinstance(outcome, Decision):
-        return f'{asked} is <span class="refused">refused</span>{failing_part(taken)}'
-    shown = dtype_html(outcome.result, f"{outcome.result}{'*' * outcome.is_weak}")
-    if outcome.has_kernel:
-        return f"{asked} is {shown}"
-    fails = f'<span class="refused">fails to run</span>{failing_part(taken)}'
-    return f"{asked} {fails}: it promotes to {shown}, then has no kernel"
+    asked = f"<code>{escape(found.taken.text)}</code> in {escape(found.taken.dialect.name)}"
+    head = _headline(found, asked, '<span class="refused">{}</span>'.format, dtype_html)
+    return card(head, *(_steps(found.taken) if found.has_steps else ()), *costs)
 
 
 def _steps(taken: Taken) -> list[str]:
@@ -302,9 +295,7 @@ def read_text(read: Read, paint: Paint = plain, width: int = 80) -> str:
     if read.other_ops:
         notes.append(f"The op may also be {' or '.join(read.other_ops)}.")
     lines = [f"Read from: {paint(read.sentence or 'the line of code', 'title')}"]
-    for note in notes:
-        lines += textwrap.wrap(note, width, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(lines)
+    return "\n".join([*lines, *(folded(note, width) for note in notes)])
 
 
 def accepted_text(dialect: str, width: int = 80) -> str:
@@ -313,7 +304,7 @@ def accepted_text(dialect: str, width: int = 80) -> str:
         f"{dialect} accepts this. The error has another cause: operands on two devices, an operand "
         "that the message does not name, or another version."
     )
-    return textwrap.fill(text, width, break_long_words=False)
+    return folded(text, width)
 
 
 # JSON lines in, one JSON answer per line out, in order: `castwise resolve`.
@@ -324,23 +315,14 @@ _MOST_KEPT = 1 << 15
 _CHUNK = 1 << 20
 _ARGUMENTS = frozenset({str, bool, int, float, type(None)})
 _NULL = type(None)
+_TEXT, _NUMBER = (_NULL, str), (_NULL, bool, int, str, float)
 # The fields of a line and their types. Errors name the last type. null counts as left out.
 _FIELDS: dict[str, tuple[type, ...]] = {
-    "dialect": (_NULL, str),
-    "op": (_NULL, str),
-    "args": (_NULL, list),
-    "form": (_NULL, str),
-    "inplace": (_NULL, bool),
-    "out": (_NULL, str),
-    "alpha": (_NULL, bool, int, str, float),
-    "dtype": (_NULL, str),
-    "casting": (_NULL, str),
-    "where": (_NULL, bool, int, float, str),
-    "initial": (_NULL, bool, int, str, float),
-    "rounding_mode": (_NULL, str),
-    "value": (_NULL, bool, int, str, float),
-    "delta": (_NULL, bool, int, str, float),
-}
+    "dialect": _TEXT, "op": _TEXT, "args": (_NULL, list), "form": _TEXT, "inplace": (_NULL, bool),
+    "out": _TEXT, "alpha": _NUMBER, "dtype": _TEXT, "casting": _TEXT,
+    "where": (_NULL, bool, int, float, str), "initial": _NUMBER, "rounding_mode": _TEXT,
+    "value": _NUMBER, "delta": _NUMBER,
+}  # fmt: skip
 _NUMBERS = ("alpha", "value", "delta")
 _OPERANDS = ("where", "initial")
 _WORDS = ("dtype", "casting", "rounding_mode")
@@ -408,26 +390,18 @@ def _new_answer(line: bytes, dialect: str | None) -> Reply:
         question = _question(fields, dialect)
         decision = decide(question)  # cached by the text of the line, not by the engine
     except Refusal as refusal:
-        return Reply(json.dumps(error_json(refusal.as_error(question))), True)
+        return Reply(json.dumps(_error_json(refusal.as_error(question))), True)
     except CastwiseError as error:
-        return Reply(json.dumps(error_json(error)), False)
+        return Reply(json.dumps(_error_json(error)), False)
     except Exception as bug:  # a bug in castwise must not stop the other lines
-        return Reply(json.dumps(_internal_error(bug)), False)
-    note = _version_note(fields.get("dialect") or dialect)
-    if note:
+        message = f"castwise failed with {bug!r}. Please report it with this line."
+        internal = {"error": {"type": "InternalError", "message": message}}
+        return Reply(json.dumps(internal), False)
+    name = str(fields.get("dialect") or dialect)
+    if "@" in name and (note := nearest_named(name).note):  # another version answers
         found = decision_json(decision)
         return Reply(json.dumps({**found, "notes": [*found["notes"], note]}), True)
     return Reply(_kept_decision_json(decision), True)
-
-
-def _version_note(dialect: str | None) -> str:
-    """A sentence on a dialect's version that another one answers for."""
-    return nearest_named(dialect).note if dialect and "@" in dialect else ""
-
-
-def _internal_error(bug: Exception) -> dict[str, Any]:
-    message = f"castwise failed with {bug!r}. Please report it with this line."
-    return {"error": {"type": "InternalError", "message": message}}
 
 
 _kept_answer = functools.lru_cache(maxsize=_MOST_KEPT)(_new_answer)

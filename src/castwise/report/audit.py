@@ -11,6 +11,7 @@ from castwise.auditing.plans import Target
 from castwise.auditing.records import (
     Coverage,
     Finding,
+    Fix,
     InsideCast,
     InsideCoverage,
     SourcePlace,
@@ -59,12 +60,16 @@ def audit_text(
 ) -> str:
     """The whole report."""
     parts = [crash_text(crash, paint, width) for crash in audit.sections.crashes]
-    parts.append(_summary_text(audit, paint, width, listing))
+    sentences = notes(audit, listing.how_to_list_expected)
+    title = paint(folded(summary(audit), width), "title")
+    parts.append("\n".join([title, *(folded(sentence, width) for sentence in sentences)]))
     for number, origin in enumerate(audit.origins[: listing.origins], 1):
         parts.append(origin_text(number, origin, paint, width, listing))
-    left = audit.origins[len(audit.origins[: listing.origins]) :]
+    left = audit.origins[listing.origins :] if listing.origins is not None else ()
     if left:
-        parts.append(folded(_rest(left, listing), width))
+        findings = quantity(sum(len(origin.findings) for origin in left), "finding")
+        rest = f"And {quantity(len(left), 'more line')} with {findings}: {listing.how_to_list_all}."
+        parts.append(folded(rest, width))
     if audit.findings:
         parts.append(_hazards_text(audit, paint, width))
     parts += [_section_text(lines, width) for lines in section_lines(audit.sections)]
@@ -80,13 +85,14 @@ def summary(audit: Audit) -> str:
     """The audit in a sentence."""
     findings, seen = len(audit.findings), quantity(audit.coverage.seen, "operation")
     unclear = sum(audit.coverage.not_understood.values())
+    compiled = _compiled_count(audit.sections.compared)
     if not audit.coverage.seen:
         if unclear:
             return f"Understood 0 of {quantity(unclear, 'operation')} on arrays."
-        return f"No operation on arrays was seen{compiled_count(audit.sections.compared)}."
-    others = f"; {unclear:,} more {'was' if unclear == 1 else 'were'} not understood"
-    others = others if unclear else ""
-    expected = f"{compiled_count(audit.sections.compared)}{expected_count(audit)}"
+        return f"No operation on arrays was seen{compiled}."
+    were = "was" if unclear == 1 else "were"
+    others = f"; {unclear:,} more {were} not understood" if unclear else ""
+    expected = f"{compiled}{_expected_count(audit)}"
     if not findings:
         left = " left" if audit.ignored or audit.baselined or audit.hidden else ""
         return f"No findings{left} in {seen} on arrays{others}{expected}."
@@ -122,14 +128,8 @@ def notes(audit: Audit, where_expected: str = SHORT.how_to_list_expected) -> lis
     if audit.hidden:
         hidden, least = quantity(audit.hidden, "finding"), size_text(audit.least_size)
         sentences.append(f"Hidden: {hidden} with results smaller than {least}.")
-    expected = expected_text(audit, where_expected)
+    expected = _expected_text(audit, where_expected)
     return [*sentences, expected] if expected else sentences
-
-
-def _summary_text(audit: Audit, paint: Paint, width: int, listing: Listing) -> str:
-    sentences = notes(audit, listing.how_to_list_expected)
-    lines = [paint(folded(summary(audit), width), "title")]
-    return "\n".join([*lines, *(folded(sentence, width) for sentence in sentences)])
 
 
 def origin_text(
@@ -140,7 +140,7 @@ def origin_text(
         f"{number}. {paint(place_text(origin.place), 'title')}",
         folded(gain(origin), width, len(_MARGIN), _MARGIN),
         "",
-        *_code_lines(origin, paint),
+        *_code_lines(origin.place, origin.fixes, paint),
         "",
     ]
     shared = {finding.hazards for finding in origin.findings}
@@ -209,15 +209,13 @@ def _lines_fixed(origin: DtypeOrigin) -> str:
     return " and ".join(named)
 
 
-def _code_lines(origin: DtypeOrigin, paint: Paint) -> list[str]:
-    """The source before and after the fix, in whole lines, which are easy to find in the file."""
-    if not origin.fixes:
-        return [f"{_MARGIN}  {line}" for line in lines_at(origin.place)]
-    lines = []
-    for old, new in changed_lines(origin.fixes):
-        lines += [paint(f"{_MARGIN}- {line}", "refused") for line in old]
-        lines += [paint(f"{_MARGIN}+ {line}", "float") for line in new]
-    return lines
+def _code_lines(place: SourcePlace, fixes: Iterable[Fix], paint: Paint) -> Iterator[str]:
+    """The source before and after the fixes, in whole lines, which are easy to find in the file."""
+    if not fixes:
+        yield from (f"{_MARGIN}  {line}" for line in lines_at(place))
+    for old, new in changed_lines(fixes):
+        yield from (paint(f"{_MARGIN}- {line}", "refused") for line in old)
+        yield from (paint(f"{_MARGIN}+ {line}", "float") for line in new)
 
 
 def _finding_text(
@@ -226,9 +224,8 @@ def _finding_text(
     """Where it happened, the operation, its size and count, and what it may cost."""
     where = _where(finding.place, origin)
     where += f", {finding.inside}" if finding.inside else ""
-    operation = operation_text(finding)
-    pieces: list[tuple[str, str | None]] = [(operation, None)]
-    pieces += [(part, None) for part in _costs(finding, origin)]
+    said = [operation_text(finding), *_costs(finding, origin)]
+    pieces: list[tuple[str, str | None]] = [(part, None) for part in said]
     if finding.alive and finding.count > 1 and not finding.inside:
         pieces.append((f"{size_text(finding.alive)} alive at once", None))
     if hazards:
@@ -254,12 +251,6 @@ def _costs(finding: Finding, origin: DtypeOrigin) -> list[str]:
     times = [f"{finding.count:,} times"] if finding.count > 1 else []
     traced = ["per trace"] if finding.is_traced else []
     return [*size, *times, *traced]
-
-
-def _rest(origins: tuple[DtypeOrigin, ...], listing: Listing) -> str:
-    findings = quantity(sum(len(origin.findings) for origin in origins), "finding")
-    lines = quantity(len(origins), "more line")
-    return f"And {lines} with {findings}: {listing.how_to_list_all}."
 
 
 def _hazards_text(audit: Audit, paint: Paint, width: int) -> str:
@@ -443,7 +434,7 @@ def _compiled_lines(found: ComparedFunctions | None) -> Iterator[str]:
         yield f"   not compared: {skipped.function}{where}, because {skipped.skipped}"
 
 
-def compiled_count(found: ComparedFunctions | None) -> str:
+def _compiled_count(found: ComparedFunctions | None) -> str:
     """How many differences there are, for the first sentence of a report."""
     if found is None or not found.findings:
         return ""
@@ -629,18 +620,14 @@ def crash_text(crash: ExplainedCrash, paint: Paint = plain, width: int = 80) -> 
     """What raised the error, why, and what to write."""
     lines = [paint(f"The program ended at {place_text(crash.place)}: a dtype error.", "title")]
     lines += [folded(s, width, len(_MARGIN), _MARGIN) for s in crash_sentences(crash)]
-    lines.append("")
-    if crash.fix is None:
-        lines += [f"{_MARGIN}  {line}" for line in lines_at(crash.place)]
-        return "\n".join(lines)
-    lines += [paint(f"{_MARGIN}- {line}", "refused") for line in lines_at(crash.fix.place)]
-    new = fixed_lines(crash.fix)
-    lines += [paint(f"{_MARGIN}+ {line}", "float") for line in new]
-    return "\n".join(lines)
+    fixes = (crash.fix,) if crash.fix else ()
+    return "\n".join([*lines, "", *_code_lines(crash.place, fixes, paint)])
 
 
 def crash_sentences(crash: ExplainedCrash) -> list[str]:
-    """The same in sentences, without the source."""
+    """The same in sentences, without the source: the framework's own words, of which the first
+    line is enough where castwise explains them, then why and what to write."""
+    words = [line.strip() for line in crash.error.splitlines() if line.strip()]
     inside = f", inside {crash.inside}" if crash.inside else ""
     if crash.why:
         sentences = [f"{crash.operation}{inside} is refused in {crash.dialect}: {crash.why}."]
@@ -652,13 +639,7 @@ def crash_sentences(crash: ExplainedCrash) -> list[str]:
         sentences.append(crash.advice)
     if crash.fix:
         sentences.append(f"What to write: {crash.fix.does}, {crash.result}.")
-    return [*_message(crash), *sentences]
-
-
-def _message(crash: ExplainedCrash) -> list[str]:
-    """The framework's own words: their first line if castwise explains them."""
-    lines = [line.strip() for line in crash.error.splitlines() if line.strip()]
-    return lines[: 1 if crash.why else _MOST_LINES]
+    return [*words[: 1 if crash.why else _MOST_LINES], *sentences]
 
 
 # The findings that are expected, in a sentence.
@@ -666,7 +647,7 @@ def _message(crash: ExplainedCrash) -> list[str]:
 _WORDS = {"int": "integers", "bool": "masks", "float": "real numbers"}
 
 
-def expected_text(audit: Audit, where: str) -> str:
+def _expected_text(audit: Audit, where: str) -> str:
     """What is not listed, and where to find it; "" if there is nothing."""
     found = audit.expected_findings
     if not found:
@@ -685,7 +666,7 @@ def expected_text(audit: Audit, where: str) -> str:
     )
 
 
-def expected_count(audit: Audit) -> str:
+def _expected_count(audit: Audit) -> str:
     """How many there are, for the end of a sentence."""
     apart = len(audit.expected_findings)
     listed = sum(finding.is_expected for finding in audit.findings)

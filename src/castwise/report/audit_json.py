@@ -38,9 +38,7 @@ from castwise.report.audit import compiled_sentence, crash_sentences, losses_sen
 
 def audit_json(audit: Audit) -> dict[str, Any]:
     """The audit as a JSON object."""
-    inside = {"inside": _inside(audit.inside)} if audit.inside else {}
     crashed = [_crash(crash) for crash in audit.sections.crashes]
-    losses = {} if audit.losses is None else {"losses": _losses_json(audit.losses)}
     return {
         "summary": summary(audit),
         **({"crashes": crashed} if crashed else {}),
@@ -50,9 +48,9 @@ def audit_json(audit: Audit) -> dict[str, Any]:
             for finding in origin.findings
         ],
         **_sections_json(audit.sections),
-        **inside,
+        **({"inside": _inside(audit.inside)} if audit.inside else {}),
         "target": _target(audit.target),
-        **losses,
+        **({} if audit.losses is None else {"losses": _losses_json(audit.losses)}),
         "coverage": {
             **_coverage(audit.coverage),
             "temporaries": audit.temporaries,
@@ -65,6 +63,14 @@ def audit_json(audit: Audit) -> dict[str, Any]:
     }
 
 
+def _line(place: SourcePlace) -> dict[str, Any]:
+    return {"file": place.file, "line": place.line}
+
+
+def _start(place: SourcePlace) -> dict[str, Any]:
+    return {**_line(place), "column": columns_at(place)[0]}
+
+
 def _target(target: Target) -> dict[str, Any]:
     """What the program is meant to compute in."""
     inferred = {} if target.is_stated else {"inferred_from": target.why}
@@ -74,9 +80,7 @@ def _target(target: Target) -> dict[str, Any]:
 def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
     place = finding.place
     return {
-        "file": place.file,
-        "line": place.line,
-        "column": columns_at(place)[0],
+        **_start(place),
         "code": text_at(place),
         "op": finding.op,
         "operands": [str(operand) for operand in finding.operands],
@@ -86,7 +90,7 @@ def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
         "bytes": origin.saved_by(finding),
         "alive": finding.alive,
         "hazards": list(finding.hazards),
-        "origin": {"file": origin.place.file, "line": origin.place.line},
+        "origin": _line(origin.place),
         "message": message(finding),
         "fixes": [_fix_json(fix) for fix in origin.fixes],
         **_withdrawn(origin),
@@ -98,19 +102,16 @@ def _finding(finding: Finding, origin: DtypeOrigin) -> dict[str, Any]:
 
 def _withdrawn(origin: DtypeOrigin) -> dict[str, Any]:
     """The fixes that did harm when they were tried, apart from those that are proven."""
-    found = origin.withdrawn
-    if found is None:
+    if origin.withdrawn is None:
         return {}
-    return {"withdrawn": {"why": found.why, "fixes": [_fix_json(fix) for fix in found.fixes]}}
+    fixes = [_fix_json(fix) for fix in origin.withdrawn.fixes]
+    return {"withdrawn": {"why": origin.withdrawn.why, "fixes": fixes}}
 
 
 def _crash(crash: ExplainedCrash) -> dict[str, Any]:
     """What ended the program."""
-    place = crash.place
     return {
-        "file": place.file,
-        "line": place.line,
-        "column": columns_at(place)[0],
+        **_start(crash.place),
         "code": crash.code,
         "operation": crash.operation,
         "error": crash.error,
@@ -130,8 +131,7 @@ def _inside(inside: InsideCoverage) -> dict[str, Any]:
         "cannot_show": list(inside.cannot_show),
         "casts": [
             {
-                "file": cast.place.file,
-                "line": cast.place.line,
+                **_line(cast.place),
                 "column": cast.place.column,
                 "from": str(cast.source),
                 "to": str(cast.target),
@@ -156,7 +156,7 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
         "by_dtypes": dict(coverage.by_dtypes.most_common()),
         "not_understood": dict(coverage.not_understood.most_common()),
         "not_understood_at": [
-            {"file": place.file, "line": place.line, "code": text_at(place), "why": why, "count": n}
+            {**_line(place), "code": text_at(place), "why": why, "count": n}
             for place, why, n in coverage.unclear_at
         ],
         "not_observed": [
@@ -209,12 +209,10 @@ def _sections_json(sections: Sections) -> dict[str, Any]:
 
 
 def _autocast_json(found: Autocasts) -> dict[str, Any]:
-    """The same for programs."""
     return {
         "ops": [
             {
-                "file": op.place.file,
-                "line": op.place.line,
+                **_line(op.place),
                 "op": op.seen.op,
                 "modules": list(op.modules),
                 "list": op.seen.rule,
@@ -230,8 +228,7 @@ def _autocast_json(found: Autocasts) -> dict[str, Any]:
         ],
         "repeats": [
             {
-                "file": again.place.file,
-                "line": again.place.line,
+                **_line(again.place),
                 "name": again.seen.name,
                 "from": again.seen.source,
                 "to": again.seen.target,
@@ -246,14 +243,12 @@ def _autocast_json(found: Autocasts) -> dict[str, Any]:
 
 
 def _retraces_json(found: Sequence[Retrace]) -> list[dict[str, Any]]:
-    """The same for programs."""
     return [
         {
             "function": retrace.function,
             "defined": retrace.defined,
-            "file": retrace.place.file,
-            "line": retrace.place.line,
-            "earlier": {"file": retrace.earlier.file, "line": retrace.earlier.line},
+            **_line(retrace.place),
+            "earlier": _line(retrace.earlier),
             "times": retrace.times,
             "changed": [_changed_json(changed) for changed in retrace.changed],
         }
@@ -262,23 +257,20 @@ def _retraces_json(found: Sequence[Retrace]) -> list[dict[str, Any]]:
 
 
 def _changed_json(changed: ChangedArgument) -> dict[str, Any]:
-    fix = changed.fix
     return {
         "argument": changed.label,
         "from": changed.before,
         "to": changed.after,
         "static": changed.is_static,
-        "fixes": [] if fix is None else [_fix_json(fix)],
+        "fixes": [_fix_json(changed.fix)] if changed.fix else [],
     }
 
 
 def _sixteen_bits_json(found: SixteenBits) -> dict[str, Any]:
-    """The same for programs."""
     return {
         "states": [
             {
-                "file": state.place.file,
-                "line": state.place.line,
+                **_line(state.place),
                 "optimizer": state.owner,
                 "name": state.name,
                 "dtype": str(state.dtype),
@@ -289,8 +281,7 @@ def _sixteen_bits_json(found: SixteenBits) -> dict[str, Any]:
         ],
         "sums": [
             {
-                "file": narrow.place.file,
-                "line": narrow.place.line,
+                **_line(narrow.place),
                 "operation": narrow.operation,
                 "dtype": str(narrow.dtype),
                 "terms": narrow.terms,
@@ -302,13 +293,11 @@ def _sixteen_bits_json(found: SixteenBits) -> dict[str, Any]:
 
 
 def _compiled_json(found: ComparedFunctions) -> dict[str, Any]:
-    """The same for programs."""
     return {
         "compilations": found.compilations,
         "differences": [
             {
-                "file": finding.place.file,
-                "line": finding.place.line,
+                **_line(finding.place),
                 "function": finding.function,
                 "compiler": finding.compiler,
                 "what": finding.difference.what,
@@ -327,12 +316,9 @@ def _compiled_json(found: ComparedFunctions) -> dict[str, Any]:
 
 
 def _losses_json(losses: Iterable[LostValues]) -> list[dict[str, Any]]:
-    """A JSON object for each."""
     return [
         {
-            "file": loss.place.file,
-            "line": loss.place.line,
-            "column": columns_at(loss.place)[0],
+            **_start(loss.place),
             "code": loss.code,
             "operation": loss.what,
             "how": loss.how,
@@ -509,6 +495,5 @@ def _region(place: SourcePlace) -> dict[str, int]:
 def _artifact(place: SourcePlace, root: Path) -> dict[str, Any]:
     file = Path(place.file).absolute()
     if file.is_relative_to(root):
-        name = file.relative_to(root).as_posix()
-        return {"uri": quote(name), "uriBaseId": _ROOT}
+        return {"uri": quote(file.relative_to(root).as_posix()), "uriBaseId": _ROOT}
     return {"uri": file.as_uri()}

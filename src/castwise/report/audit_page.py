@@ -138,15 +138,15 @@ def _origin_note(origin: DtypeOrigin) -> str:
 
 
 def _finding_note(finding: Finding, origin: DtypeOrigin) -> str:
-    operation = str(finding)
-    cost = cost_text(finding, origin)
     is_here = _anchor(finding.place) == _anchor(origin.place)
-    cause = f"caused by {_origin_link(finding, origin)}"
-    parts = [f"<code>{escape(operation)}</code>", escape(finding.inside), escape(cost)]
-    parts += [] if is_here else [cause]
-    return (
-        f'<div class="note">{", ".join(filter(None, parts))} {hazards_html(finding.hazards)}</div>'
-    )
+    parts = [
+        f"<code>{escape(str(finding))}</code>",
+        escape(finding.inside),
+        escape(cost_text(finding, origin)),
+        "" if is_here else f"caused by {_origin_link(finding, origin)}",
+    ]
+    said = ", ".join(filter(None, parts))
+    return f'<div class="note">{said} {hazards_html(finding.hazards)}</div>'
 
 
 def _origin_link(finding: Finding, origin: DtypeOrigin) -> str:
@@ -211,11 +211,6 @@ class _Bar(NamedTuple):
     findings: int
 
 
-def _bars_by_origin(audit: Audit) -> str:
-    """What each origin costs."""
-    return _svg([_Bar(o.place, o.bytes, len(o.findings)) for o in audit.origins])
-
-
 def _bars_by_line(audit: Audit) -> str:
     """What each line costs, whatever caused it."""
     found: dict[tuple[str, int], _Bar] = {}
@@ -267,27 +262,21 @@ def _bar_svg(bar: _Bar, top: float, length: float, label: str) -> str:
 _SORTING = Path(__file__).parent / "static" / "sorting.js"
 _COLUMNS = ("place", "code", "operation", "hazards", "times", "bytes", "alive", "origin")
 _NUMBERS = ("times", "bytes", "alive")
-_BELOW = "the end of the page has {}"
 
 
 def audit_html(audit: Audit) -> str:
     """The page. It loads nothing: the styles, pictures and sorting script are inside it."""
-    versions = ", ".join(f"{name} {version}" for name, version in audit.versions.items())
-    return page(
-        summary(audit),
-        *map(paragraph, notes(audit, _BELOW)),
-        faint(versions),
-        *_sections_html(audit),
-        f"<script>\n{_SORTING.read_text(encoding='utf-8')}</script>",
-    )
+    sorting = f"<script>\n{_SORTING.read_text(encoding='utf-8')}</script>"
+    return page(summary(audit), *_parts(audit, "the end of the page has {}"), sorting)
 
 
-def _sections_html(audit: Audit) -> Iterator[str]:
+def _parts(audit: Audit, where_expected: str) -> Iterator[str]:
     """The parts of the page below its title."""
+    yield from map(paragraph, notes(audit, where_expected))
+    yield faint(", ".join(f"{name} {version}" for name, version in audit.versions.items()))
     for crash in audit.sections.crashes:
         yield f"<h2>The program ended at {escape(place_text(crash.place))}: a dtype error</h2>"
-        for sentence in crash_sentences(crash):
-            yield f"<p>{escape(sentence)}</p>"
+        yield from map(paragraph, crash_sentences(crash))
         yield _changes(crash.place, (crash.fix,) if crash.fix else ())
     if audit.findings:
         yield from _findings(audit)
@@ -295,11 +284,12 @@ def _sections_html(audit: Audit) -> Iterator[str]:
         yield from _losses_html(audit.losses)
     for head, *lines in section_lines(audit.sections):
         yield f"<h2>{escape(head)}</h2>"
-        for line in lines:
-            yield f"<p>{escape(line.strip())}</p>"
+        yield from (paragraph(line.strip()) for line in lines)
     yield from _coverage(audit)
     if audit.expected:
-        yield from _expected(audit.expected_findings)
+        found = audit.expected_findings
+        places = [(finding.place, str(finding), finding.count) for finding in found]
+        yield from _folded_places(quantity(len(found), "expected cast"), places)
 
 
 def _findings(audit: Audit) -> Iterator[str]:
@@ -307,7 +297,8 @@ def _findings(audit: Audit) -> Iterator[str]:
     for origin in audit.origins:
         yield _origin(origin)
     yield '<div class="plots">'
-    yield f"<div><h2>Cost by origin</h2>{_bars_by_origin(audit)}</div>"
+    by_origin = _svg([_Bar(o.place, o.bytes, len(o.findings)) for o in audit.origins])
+    yield f"<div><h2>Cost by origin</h2>{by_origin}</div>"
     yield f"<div><h2>Cost by line</h2>{_bars_by_line(audit)}</div>"
     yield "</div>"
     yield f"<h2>{quantity(len(audit.findings), 'finding').capitalize()}</h2>"
@@ -319,23 +310,18 @@ def _findings(audit: Audit) -> Iterator[str]:
 def _coverage(audit: Audit) -> Iterator[str]:
     yield "<h2>Coverage</h2>"
     if audit.inside:
-        for line in inside_lines(audit.inside):
-            yield f"<p>{escape(line.strip())}</p>"
-    for line in coverage_lines(audit.coverage, names=None):
-        yield f"<p>{escape(line)}</p>"
+        yield from (paragraph(line.strip()) for line in inside_lines(audit.inside))
+    yield from map(paragraph, coverage_lines(audit.coverage, names=None))
     if audit.coverage.unclear_at:
-        yield "<details><summary>Every call that was not understood</summary><ul>"
-        for place, what, runs in audit.coverage.unclear_at:
-            code = f"{place_text(place)}: {text_at(place)}"
-            yield f"<li><code>{escape(code)}</code> {escape(what)}, {runs:,}</li>"
-        yield "</ul></details>"
+        yield from _folded_places("Every call that was not understood", audit.coverage.unclear_at)
 
 
-def _expected(findings: list[Finding]) -> Iterator[str]:
-    yield f"<details><summary>{quantity(len(findings), 'expected cast')}</summary><ul>"
-    for finding in findings:
-        code = f"{place_text(finding.place)}: {text_at(finding.place)}"
-        yield f"<li><code>{escape(code)}</code> {escape(str(finding))}, {finding.count:,}</li>"
+def _folded_places(title: str, found: Iterable[tuple[SourcePlace, str, int]]) -> Iterator[str]:
+    """Places, each with what happened there and how often."""
+    yield f"<details><summary>{title}</summary><ul>"
+    for place, what, count in found:
+        code = f"{place_text(place)}: {text_at(place)}"
+        yield f"<li><code>{escape(code)}</code> {escape(what)}, {count:,}</li>"
     yield "</ul></details>"
 
 
@@ -364,8 +350,7 @@ def _table(audit: Audit) -> str:
     heads = "".join(
         f'<th class="{"number" if name in _NUMBERS else "word"}">{name}</th>' for name in _COLUMNS
     )
-    rows = [_row(finding, origin) for origin in audit.origins for finding in origin.findings]
-    body = "\n".join(rows)
+    body = "\n".join(_row(found, origin) for origin in audit.origins for found in origin.findings)
     return (
         f'<div class="wide sorted"><table><thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody>'
         "</table></div>"
@@ -374,11 +359,10 @@ def _table(audit: Audit) -> str:
 
 def _row(finding: Finding, origin: DtypeOrigin) -> str:
     saved = origin.saved_by(finding)
-    operation = operation_text(finding)
     cells = [
         f'<td><a href="#{_anchor(finding.place)}">{escape(place_text(finding.place))}</a></td>',
         f"<td>{escape(text_at(finding.place))}</td>",
-        f"<td>{escape(operation)}</td>",
+        f"<td>{escape(operation_text(finding))}</td>",
         f"<td>{hazards_html(finding.hazards)}</td>",
         f'<td class="number" data-value="{finding.count}">{finding.count:,}</td>',
         f'<td class="number" data-value="{saved}">{size_text(saved)}</td>',
@@ -424,9 +408,7 @@ def origin_words(origin: DtypeOrigin) -> str:
 
 def audit_card(audit: Audit) -> str:
     """The page of an audit, in a notebook."""
-    versions = ", ".join(f"{name} {version}" for name, version in audit.versions.items())
-    sentences = map(paragraph, notes(audit, _EXPECTED))
-    return card(escape(summary(audit)), *sentences, faint(versions), *_sections_html(audit))
+    return card(escape(summary(audit)), *_parts(audit, _EXPECTED))
 
 
 def log_card(log: AuditLog) -> str:

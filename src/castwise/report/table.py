@@ -25,7 +25,7 @@ from castwise.drawing import (
     text_width,
 )
 from castwise.engine.decision import Decision, answer_text
-from castwise.report.answers import decision_json, error_json
+from castwise.report.answers import outcome_json
 from castwise.report.blocks import Grid, card, faint, page
 from castwise.report.terminal import Paint, plain
 from castwise.vocab.dtypes import DType, dtype
@@ -43,14 +43,9 @@ MEANINGS = {
     NO_KERNEL: "promoted, but no kernel runs it",
 }
 _SHORT_STEMS = {
-    "bool": "bool",
-    "int": "i",
-    "uint": "u",
-    "float": "f",
-    "bfloat": "bf",
-    "complex": "c",
+    "bool": "bool", "int": "i", "uint": "u", "float": "f", "bfloat": "bf", "complex": "c",
     "bcomplex": "bc",
-}
+}  # fmt: skip
 
 
 def short_name(dtype: DType) -> str:
@@ -87,11 +82,6 @@ def hover_text(outcome: Outcome) -> str:
         return str(outcome)
     casts = [f"{cast} ({', '.join(cast.hazards) or 'exact'})" for cast in outcome.casts if cast]
     return "; ".join([answer_text(outcome), *casts, *outcome.notes])
-
-
-def cell_style(outcome: Outcome) -> str:
-    """The kind of the result, or "refused"."""
-    return outcome.result.kind if isinstance(outcome, Decision) else "refused"
 
 
 def headers(table: Table) -> list[str]:
@@ -146,7 +136,8 @@ def table_text(table: Table, paint: Paint = plain, width: int = 80) -> str:
 
 
 def _padded(outcome: Outcome, width: int, paint: Paint) -> str:
-    return paint(f"{cell_text(outcome):>{width}}", cell_style(outcome))
+    style = outcome.result.kind if isinstance(outcome, Decision) else "refused"
+    return paint(f"{cell_text(outcome):>{width}}", style)
 
 
 def _blocks(table: Table, widths: list[int], room: int) -> list[list[int]]:
@@ -239,14 +230,6 @@ def _cell(outcome: Outcome, starts_group: bool) -> str:
     return f'<td{look} title="{escape(hover_text(outcome))}">{escape(cell_text(outcome))}</td>'
 
 
-# The colours of a table's cells.
-
-
-def cell_shade(outcome: Outcome) -> str:
-    """The background of a cell."""
-    return shade(outcome.result) if isinstance(outcome, Decision) else REFUSED
-
-
 # A table as a picture.
 
 _ROW = 24  # height of a row
@@ -319,9 +302,10 @@ def _rows(table: Table, columns: list[_Column]) -> Iterator[str]:
         yield svg_text(columns[0].left - 10, top + 15, label(operand), name)
         for column, cell in zip(columns, row, strict=True):
             word = cell_text(cell)
+            fill = shade(cell.result) if isinstance(cell, Decision) else REFUSED
             yield svg_hover(
                 hover_text(cell),
-                svg_box(column.left, top, column.width, _ROW - 2, cell_shade(cell)),
+                svg_box(column.left, top, column.width, _ROW - 2, fill),
                 svg_text(column.middle, top + 15, word, faint if word == REFUSED_MARK else ""),
             )
     yield "</g>"
@@ -349,13 +333,9 @@ def table_json(table: Table) -> str:
             "form": table.form,
             "rows": [str(operand) for operand in table.rows],
             "columns": [str(operand) for group in table.columns for operand in group],
-            "cells": [[_cell_json(cell) for cell in row] for row in table.cells],
+            "cells": [list(map(outcome_json, row)) for row in table.cells],
         }
     )
-
-
-def _cell_json(outcome: Outcome) -> dict[str, object]:
-    return decision_json(outcome) if isinstance(outcome, Decision) else error_json(outcome)
 
 
 FORMATS: dict[str, Callable[[Table], str | bytes]] = {

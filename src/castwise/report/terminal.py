@@ -6,7 +6,6 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from itertools import repeat
 from typing import Any, TextIO
 
 from castwise.auditing.records import SourcePlace
@@ -101,7 +100,8 @@ def in_columns(
     room = max(width - len(margin), least) if width else sys.maxsize
     lines = []
     for *cells, last in rows:
-        head = "".join(map(_padded, cells, sizes, repeat(paint)))
+        padded = [cell.ljust(size) for cell, size in zip(cells, sizes, strict=True)]
+        head = "".join(_painted(*both, paint) for both in zip(padded, cells, strict=True))
         folded = textwrap.wrap(
             last, room, break_long_words=breaks_words, break_on_hyphens=breaks_words
         )
@@ -109,10 +109,6 @@ def in_columns(
         line = f"{' ' * indent}{head}{first}".rstrip()
         lines.append("\n".join([line, *[margin + part for part in more]]))
     return lines
-
-
-def _padded(cell: str, size: int, paint: Paint) -> str:
-    return _painted(cell.ljust(size), cell, paint) if cell else " " * size
 
 
 def _painted(text: str, cell: str, paint: Paint) -> str:

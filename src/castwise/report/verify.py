@@ -39,14 +39,12 @@ def verification_text(found: Verification, paint: Paint = plain) -> str:
 
 def _sentences(found: Verification, paint: Paint = plain) -> list[str]:
     """The versions, the dtypes that only one of the two has, and whether all answers agree."""
-    lines = [_installed(found), f"{found.dialect.name} is {found.dialect.evidence.source}."]
-    lines += _dtype_lines(found, paint)
+    source = f"{found.dialect.name} is {found.dialect.evidence.source}."
+    lines = [_installed(found), source, *_dtype_lines(found, paint)]
     known = f", except {found.listed:,} known differences" if found.listed else ""
     if not found.drift:
-        lines.append(f"All {found.compared:,} answers agree{known}.")
-    else:
-        lines.append(f"{len(found.drift):,} of {found.compared:,} answers differ{known}.")
-    return lines
+        return [*lines, f"All {found.compared:,} answers agree{known}."]
+    return [*lines, f"{len(found.drift):,} of {found.compared:,} answers differ{known}."]
 
 
 def _kernels_sentence(found: Verification) -> str:
@@ -61,24 +59,19 @@ def _op_lines(found: Verification, drift: Iterable[Drift], paint: Paint) -> list
     for op, drifted in _ops(drift, lambda one: one.cell.op).items():
         lines += ["", f"{len(drifted):7,}  {paint(op, 'title')}"]
         for one in drifted[:_EXAMPLES]:
-            lines += [
-                f"         {question_text(one.cell)}",
-                f"           {_answers(found, one, paint)}",
-            ]
+            ours = paint(answer_words(one.answer), "refused")
+            both = f"{found.framework}: {answer_words(one.cell.answer)}, castwise: {ours}"
+            lines += [f"         {question_text(one.cell)}", f"           {both}"]
     return lines
 
 
-def _dtype_lines(found: Verification, paint: Paint) -> list[str]:
+def _dtype_lines(found: Verification, paint: Paint) -> Iterator[str]:
     """The dtypes that only one of the two has, one line each."""
-    missing, not_taken = (", ".join(names) for names in found.dtypes)
-    lines = []
+    name, (missing, not_taken) = found.framework, (", ".join(names) for names in found.dtypes)
     if missing:
-        lines.append(
-            f"Dtypes of {found.framework} that castwise lacks: {paint(missing, 'refused')}."
-        )
+        yield f"Dtypes of {name} that castwise lacks: {paint(missing, 'refused')}."
     if not_taken:
-        lines.append(f"Dtypes that {found.framework} does not promote here: {not_taken}.")
-    return lines
+        yield f"Dtypes that {name} does not promote here: {not_taken}."
 
 
 def _ops(things: Iterable[T], op: Callable[[T], str]) -> dict[str, list[T]]:
@@ -130,11 +123,6 @@ def question_text(cell: Cell) -> str:
     return f"{cell.op}({', '.join(cell.operands)}){form}"
 
 
-def _answers(found: Verification, drift: Drift, paint: Paint) -> str:
-    theirs, ours = answer_words(drift.cell.answer), answer_words(drift.answer)
-    return f"{found.framework}: {theirs}, castwise: {paint(ours, 'refused')}"
-
-
 def answer_words(answer: str) -> str:
     """A cell's answer in words."""
     if answer.startswith(NO_KERNEL):
@@ -159,14 +147,16 @@ def verification_html(found: Verification) -> str:
 
 def _op_tables(found: Verification, drift: Iterable[Drift]) -> Iterator[str]:
     for op, drifted in _ops(drift, lambda one: one.cell.op).items():
-        heads = ["question", found.framework, "castwise"]
-        table = Grid(heads, map(_row, drifted)).html()
-        yield folded_html(f"{op}: {quantity(len(drifted), 'answer')}", table)
+        rows = [
+            [question_text(one.cell), answer_words(one.cell.answer), answer_words(one.answer)]
+            for one in drifted
+        ]
+        yield _op_table(op, ["question", found.framework, "castwise"], rows)
 
 
-def _row(drift: Drift) -> list[str]:
-    answers = map(answer_words, (drift.cell.answer, drift.answer))
-    return [question_text(drift.cell), *answers]
+def _op_table(op: str, heads: list[str], rows: list[list[str]]) -> str:
+    """The answers about an op, which a click opens."""
+    return folded_html(f"{op}: {quantity(len(rows), 'answer')}", Grid(heads, rows).html())
 
 
 # What a transformation changes, for the terminal, as JSON and as a page.
@@ -226,7 +216,7 @@ def _example(found: ThroughComparison, one: Difference, paint: Paint) -> list[st
     plain, answer = _through_answers(one)
     answers = f"{found.framework}: {plain}, {found.through}: {paint(answer, 'refused')}"
     lines = [f"         {_question(one)}", f"           {answers}{_more(one)}"]
-    return [*lines, *([f"           {one.line}"] if one.line else [])]
+    return [*lines, f"           {one.line}"] if one.line else lines
 
 
 def _question(one: Difference) -> str:
@@ -254,9 +244,8 @@ def _more(one: Difference) -> str:
     if apart is None:
         return ""
     numbers = f" of {', '.join(map(written, apart.operands))}" if apart.operands else ""
-    return (
-        f"{numbers}; {quantity(apart.differing, 'element')} of the result, {_far_words(apart.ulps)}"
-    )
+    count = quantity(apart.differing, "element")
+    return f"{numbers}; {count} of the result, {_far_words(apart.ulps)}"
 
 
 def _far_words(ulps: float) -> str:
@@ -327,8 +316,7 @@ def through_html(found: ThroughComparison) -> str:
         parts += [f"<h2>{escape(kind.capitalize())}</h2>", paragraph(f"{KINDS[kind]}.")]
         for op, some in _ops(differences, lambda one: one.found.question.op).items():
             heads = ["question", found.framework, found.through, "line"]
-            table = Grid(heads, map(_through_row, some)).html()
-            parts.append(folded_html(f"{op}: {quantity(len(some), 'answer')}", table))
+            parts.append(_op_table(op, heads, list(map(_through_row, some))))
     return page(f"{found.framework} through {found.through}", *parts)
 
 
@@ -412,13 +400,7 @@ def export_json(found: ExportCheck) -> dict[str, Any]:
 
 # The result of random programs, for the terminal and as JSON.
 
-_PROGRAM_FORMS = {
-    "function": "",
-    "operator": " as an operator",
-    "augmented": " by augmented assignment",
-    "inplace": " in place",
-    "assigned": "",
-}
+_PROGRAM_FORMS = {**_FORMS, "augmented": " by augmented assignment", "assigned": ""}
 
 
 def checked_text(found: Checked, paint: Paint = plain) -> str:
@@ -455,17 +437,13 @@ def _title(group: CauseGroup) -> str:
 def _group_lines(found: Checked, group: CauseGroup, paint: Paint) -> list[str]:
     example = group.example
     width = max(len(found.framework), len("castwise")) + 1
-    rows = [
-        (found.framework, example.framework, example.expected, plain),
-        ("castwise", example.castwise, example.computed, paint),
+    return [
+        f"{group.count:7,}  {paint(_title(group), 'title')}",
+        f"         {found.framework + ':':{width}} {example.framework}",
+        f"         {'':{width}} -> {example.expected}",
+        f"         {'castwise:':{width}} {example.castwise}",
+        f"         {'':{width}} -> {paint(example.computed, 'refused')}",
     ]
-    lines = [f"{group.count:7,}  {paint(_title(group), 'title')}"]
-    for name, source, outcome, style in rows:
-        lines += [
-            f"         {name + ':':{width}} {source}",
-            f"         {'':{width}} -> {style(outcome, 'refused')}",
-        ]
-    return lines
 
 
 def checked_json(found: Checked) -> dict[str, Any]:
