@@ -6,7 +6,7 @@ from executed_cells import NOT_COMPUTED, can_be_executed, executed, in_silence
 
 import cells
 from castwise.catalog.dialects import dialect_named
-from castwise.conformance.differences import difference_at
+from castwise.comparing.verify import difference_at
 from castwise.conformance.recorder import Cell
 from castwise.vocab.notation import REFUSED
 from cells import Recorded

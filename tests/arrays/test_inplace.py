@@ -16,7 +16,7 @@ import cells
 from castwise.arrays.apply import update
 from castwise.arrays.operators import InPlace
 from castwise.catalog.dialects import dialect_named
-from castwise.conformance.differences import difference_at
+from castwise.comparing.verify import difference_at
 from castwise.conformance.recorder import AUGMENTED_OPERATORS, Cell
 from castwise.engine.recorded import cell_question
 from castwise.engine.writes import rebinds

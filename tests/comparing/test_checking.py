@@ -18,7 +18,7 @@ from castwise.comparing.programs import (
     shrunk,
     speaker_for,
 )
-from castwise.conformance.differences import FoundDifference, listed_at, listed_differences
+from castwise.comparing.verify import FoundDifference, listed_at, listed_differences
 from castwise.conformance.programs import ALIAS, ASSIGN, Program, Step, made
 from castwise.conformance.recorders import find_speaker
 from castwise.conformance.recorders.numpy import NumpySpeaker

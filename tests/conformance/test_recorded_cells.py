@@ -9,8 +9,13 @@ import pytest
 
 import cells
 from castwise.catalog.dialects import dialect_named
-from castwise.comparing.verify import agrees, answer_for
-from castwise.conformance.differences import Difference, difference_at, differences
+from castwise.comparing.verify import (
+    DeliberateDifference,
+    agrees,
+    answer_for,
+    difference_at,
+    differences,
+)
 from castwise.conformance.questions import read_operand
 from castwise.conformance.recorder import Cell
 from castwise.rules.dialect import RECORDED_CELLS, recorded_cells
@@ -92,7 +97,7 @@ def kinds(some: Iterable[Cell]) -> set[object]:
     return {spec.dtype for spec in specs} | roles
 
 
-def listed(file: cells.Recorded) -> Iterator[tuple[Cell, Difference]]:
+def listed(file: cells.Recorded) -> Iterator[tuple[Cell, DeliberateDifference]]:
     """The cells of a file that a listed difference names, whether they differ or not."""
     for group in file.groups:
         named = [d for d in differences() if d.op.fullmatch(group.op)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from castwise.conformance.differences import difference_at
+from castwise.comparing.verify import difference_at
 from castwise.conformance.questions import (
     GridQuestion,
     Scope,

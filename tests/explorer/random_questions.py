@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 
-from castwise.report.explorer.questions import COMMON_DTYPES, forms_of, weak_dtypes
+from castwise.comparing.diff import weak_dtypes
+from castwise.report.explorer.questions import COMMON_DTYPES, forms_of
 from castwise.rules.dialect import Dialect
 from castwise.vocab.ops import OPS, Op
 

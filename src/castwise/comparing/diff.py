@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any, NamedTuple, TypeAlias
@@ -32,6 +33,7 @@ from castwise.vocab.ops import Op, op, ops
 
 # Python scalars of each kind, within the range of every dtype and beyond that of some.
 SCALARS = tuple(map(parse_operand, ("True", "1", "-1", "300", "1.5", "1e39", "1j")))
+OnQuestion = Callable[[object], object]
 REFUSED = "refused"
 _WEAK = dtypes_named("int32 int64 float32 float64 complex64 complex128")
 _WRITING = ("arithmetic", "bits")  # families whose `x += y` is asked about
@@ -48,8 +50,7 @@ class Pair(NamedTuple):
     @property
     def operands(self) -> list[Operand]:
         """The operands in the order they are listed: arrays first, low kinds first."""
-        operands = [self.left, self.right][: self.op.arity[1]]
-        return in_listed_order(operands)
+        return in_listed_order([self.left, self.right][: self.op.arity[1]])
 
     def question(self, dialect: Dialect) -> Question:
         """The question for a dialect, as an operator where there is one."""
@@ -65,7 +66,7 @@ class Pair(NamedTuple):
         return repr_line("Pair", str(self))
 
 
-def pairs_of(rows: Iterable[Op], dtypes: Iterable[DType], weak: Iterable[DType]) -> Iterator[Pair]:
+def _pairs_of(rows: Iterable[Op], dtypes: Iterable[DType], weak: Iterable[DType]) -> Iterator[Pair]:
     """Every pair of arrays, 0-d arrays and scalars, in both orders, and `x += y` of arrays."""
     shapes: tuple[tuple[int, ...], ...] = ((3,), ())
     arrays = [array_operand(d, shape) for shape in shapes for d in dtypes]
@@ -177,9 +178,8 @@ def _reason(difference: PairDifference, first: Answers, second: Answers) -> Reas
         weak, other = (first, second) if a.is_weak else (second, first)
         who = f"{weak.dialect.name} makes the result weak"
         return Reason("Weak results", f"{who}, {other.dialect.name} does not")
-    treatments = [
-        treatment(pair.operands, made, _written_into(pair)) for made in (a.result, b.result)
-    ]
+    written = pair.left.dtype if pair.is_augmented else None  # by `x += y`
+    treatments = [treatment(pair.operands, made, written) for made in (a.result, b.result)]
     return Reason(_section(pair), _mix_words(pair), *treatments)
 
 
@@ -276,11 +276,6 @@ def _mix_words(pair: Pair) -> str:
     return mix_text([pair.left, pair.right] if pair.is_augmented else pair.operands)
 
 
-def _written_into(pair: Pair) -> DType | None:
-    """The dtype of the array that `x += y` writes into."""
-    return pair.left.dtype if pair.is_augmented else None
-
-
 # All differences of two dialects, in groups with one reason each.
 
 
@@ -353,7 +348,7 @@ def diff(
     second: str | Dialect,
     *,
     op: Any = None,
-    on_question: Callable[[object], object] | None = None,
+    on_question: OnQuestion | None = None,
 ) -> Diff:
     """Every question that two dialects answer differently, about one op or all recorded ones.
 
@@ -368,34 +363,34 @@ def diff(
     Raises UsageError for an unknown name.
     """
     a, b = to_dialect(first), to_dialect(second)
-    if on_question:
-        return _compared(a, b, op, on_question)
-    with progress(f"Comparing {a.name} and {b.name}", count(a, b, op)) as on_progress:
-        return _compared(a, b, op, on_progress)
-
-
-def _compared(
-    a: Dialect, b: Dialect, op: Any, on_question: Callable[[object], object] | None
-) -> Diff:
+    title = f"Comparing {a.name} and {b.name}"
     rows = _rows(a, b, op)
     tells_weak = a.has_weak_arrays and b.has_weak_arrays
     answers = Answers(a, tells_weak), Answers(b, tells_weak)
     asked, grouped = 0, dict[Reason, list[PairDifference]]()
     texts = _ReasonTexts(a, b)
-    for pair in _pairs(rows, a, b):
-        asked += 1
-        if on_question:
-            on_question(pair)
-        found = PairDifference(pair, answers[0][pair], answers[1][pair])
-        texts.note(found)
-        if found.first.text != found.second.text:
-            grouped.setdefault(_reason(found, *answers), []).append(found)
+    with _told(on_question, title, lambda: count(a, b, op)) as tell:
+        for pair in _pairs(rows, a, b):
+            asked += 1
+            if tell:
+                tell(pair)
+            found = PairDifference(pair, answers[0][pair], answers[1][pair])
+            texts.note(found)
+            if found.first.text != found.second.text:
+                grouped.setdefault(_reason(found, *answers), []).append(found)
     groups = [
         Group(reason.section, texts.text(reason, found), tuple(found))
         for reason, found in grouped.items()
     ]
     groups.sort(key=lambda group: -len(group.differences))
     return Diff(a, b, tuple(row.name for row in rows), asked, tuple(groups))
+
+
+def _told(
+    on_question: OnQuestion | None, title: str, total: Callable[[], int]
+) -> AbstractContextManager[OnQuestion | None]:
+    """What is called with each question: the given function, or one that shows the progress."""
+    return nullcontext(on_question) if on_question else progress(title, total())
 
 
 def count(first: Dialect, second: Dialect, op: Any = None) -> int:
@@ -412,7 +407,7 @@ def _rows(first: Dialect, second: Dialect, op: Any) -> list[Op]:
 
 def _pairs(rows: list[Op], first: Dialect, second: Dialect) -> Iterator[Pair]:
     shared = [d for d in first.dtypes if d in second.dtypes]
-    return pairs_of(rows, shared, weak_dtypes(first, second))
+    return _pairs_of(rows, shared, weak_dtypes(first, second))
 
 
 class _ReasonTexts:
@@ -443,10 +438,7 @@ class _ReasonTexts:
             return reason.mix
         results = {d.first.text for d in found}, {d.second.text for d in found}
         treatments = [f"{self._names[0]} {reason.first}", f"{self._names[1]} {reason.second}"]
-        texts = [
-            _treatment_text(treatment, made)
-            for treatment, made in zip(treatments, results, strict=True)
-        ]
+        texts = map(_treatment_text, treatments, results)
         return f"{reason.mix}: {', '.join(texts)}"
 
 
@@ -510,7 +502,7 @@ class Distances(Shown):
 
 def distances(
     dialects: Iterable[str | Dialect] | None = None,
-    on_question: Callable[[object], object] | None = None,
+    on_question: OnQuestion | None = None,
 ) -> Distances:
     """The distances between all dialects, or between the given ones.
 
@@ -536,23 +528,14 @@ def distances(
 def distances_in(
     ops: Sequence[str],
     dialects: Iterable[Dialect],
-    on_question: Callable[[object], object] | None = None,
+    on_question: OnQuestion | None = None,
 ) -> Distances:
     """How far apart dialects are in some ops."""
-    chosen = list(dialects)
-    if on_question:
-        return _distances_in(ops, chosen, on_question)
+    chosen, rows = list(dialects), [op(name) for name in ops]
     title = f"Asking {len(chosen)} dialects about {len(ops)} ops"
-    with progress(title, distances_count(chosen, ops)) as on_progress:
-        return _distances_in(ops, chosen, on_progress)
-
-
-def _distances_in(
-    ops: Sequence[str], dialects: Sequence[Dialect], on_question: Callable[[object], object] | None
-) -> Distances:
-    rows = [op(name) for name in ops]
     numbers: dict[object, int] = {}
-    asked = {d.name: _answered(d, rows, numbers, on_question) for d in dialects}
+    with _told(on_question, title, lambda: distances_count(chosen, ops)) as tell:
+        asked = {d.name: _answered(d, rows, numbers, tell) for d in chosen}
     pairs = {frozenset((a, b)): _distance(asked[a], asked[b]) for a, b in combinations(asked, 2)}
     found = Distances(tuple(row.name for row in rows), tuple(asked), pairs)
     return replace(found, dialects=cluster_names(found.tree))
@@ -575,7 +558,7 @@ def _answered(
     dialect: Dialect,
     rows: list[Op],
     numbers: dict[object, int],
-    on_question: Callable[[object], object] | None,
+    on_question: OnQuestion | None,
 ) -> _Answered:
     """What a dialect answers; `numbers` gives the same question the same number everywhere."""
     answers = Answers(dialect, tells_weak=dialect.has_weak_arrays)
@@ -637,19 +620,12 @@ def telling_ops(dialects: Iterable[Dialect]) -> tuple[str, ...]:
 
 
 def _differing(first: Dialect, second: Dialect) -> Iterator[str]:
-    shared = [dtype for dtype in first.dtypes if dtype in second.dtypes]
-    unrecorded = {*first.unrecorded, *second.unrecorded}
-    both = [Answers(dialect, tells_weak=False) for dialect in (first, second)]
-    for name in ops():
-        if name not in unrecorded and _differs(name, shared, both):
-            yield name
-
-
-def _differs(name: str, dtypes: Sequence[DType], both: Sequence[Answers]) -> bool:
-    row = op(name)
-    arrays = [array_operand(dtype, (3,)) for dtype in dtypes]
-    pairs = [Pair(row, array, array) for array in arrays]
-    return any(len({answers[pair].text for answers in both}) > 1 for pair in pairs)
+    arrays = [array_operand(dtype, (3,)) for dtype in first.dtypes if dtype in second.dtypes]
+    one, other = (Answers(dialect, tells_weak=False) for dialect in (first, second))
+    for row in _rows(first, second, None):
+        pairs = [Pair(row, array, array) for array in arrays]
+        if any(one[pair].text != other[pair].text for pair in pairs):
+            yield row.name
 
 
 # Things in a tree by how far apart they are, and in an order that puts near ones side by side.
@@ -685,7 +661,7 @@ def clustered(names: Iterable[str], between: Between) -> Cluster:
         first, second = min(far, key=lambda pair: (far[pair], *map(_first_name, pair)))
         left = [cluster for cluster in clusters if cluster not in (first, second)]
         clusters = [*left, Merge(first, second, far[first, second])]
-    return _turned(clusters[0], between)
+    return min(_arrangements(clusters[0], between)).tree
 
 
 def cluster_names(cluster: Cluster) -> tuple[str, ...]:
@@ -711,10 +687,6 @@ class _Arrangement(NamedTuple):
     cost: float
     order: tuple[str, ...]
     tree: Cluster
-
-
-def _turned(tree: Cluster, between: Between) -> Cluster:
-    return min(_arrangements(tree, between)).tree
 
 
 def _arrangements(tree: Cluster, between: Between) -> Iterator[_Arrangement]:

@@ -44,7 +44,7 @@ class Origin(NamedTuple):
     target: str
 
 
-def read_model(path: Path) -> Any:
+def _read_model(path: Path) -> Any:
     """The model in a file.
 
     Raises UsageError where it is not a model.
@@ -61,7 +61,7 @@ def read_model(path: Path) -> Any:
     return model
 
 
-def model_inputs(model: Any) -> list[Input]:
+def _model_inputs(model: Any) -> list[Input]:
     """The inputs that a model has to be given.
 
     Raises UsageError for one that is not a tensor.
@@ -74,10 +74,9 @@ def _input(value: Any) -> Input:
     if not value.type.HasField("tensor_type"):
         raise UsageError(f"the model's input {value.name!r} is not a tensor.")
     tensor = value.type.tensor_type
-    dims = enumerate(tensor.shape.dim)
     shape = tuple(
         dim.dim_value if dim.HasField("dim_value") else dim.dim_param or f"{value.name}.{at}"
-        for at, dim in dims
+        for at, dim in enumerate(tensor.shape.dim)
     )
     return Input(value.name, _numpy_dtype(tensor.elem_type), shape)
 
@@ -92,12 +91,11 @@ def sized(inputs: Sequence[Input], sizes: Mapping[str, int]) -> list[Input]:
         if name not in known:
             listed = ", ".join(sorted(known)) or "none"
             raise UsageError(f"--dim {name}: no input has it. Dimensions with a name: {listed}.")
-    return [
-        one._replace(
-            shape=tuple(d if isinstance(d, int) else sizes.get(d, _SIZE) for d in one.shape)
-        )
-        for one in inputs
-    ]
+
+    def size(dim: int | str) -> int:
+        return dim if isinstance(dim, int) else sizes.get(dim, _SIZE)
+
+    return [one._replace(shape=tuple(map(size, one.shape))) for one in inputs]
 
 
 def casts(model: Any) -> list[Origin]:
@@ -114,18 +112,15 @@ def origin(model: Any, arrays: Sequence[Any], output: str) -> Origin | None:
     """
     types = _computed(model, arrays)
     makers = {name: node for node in model.graph.node for name in node.output}
+    known = {*makers, *(value.name for value in model.graph.input)}
     name, dtype = output, types.get(output)
     while name in makers:
-        same = [given for given in makers[name].input if types.get(given) == dtype]
-        before = [given for given in same if given in makers or _is_input(model, given)]
-        if not before:
+        given = makers[name].input
+        before = next((v for v in given if types.get(v) == dtype and v in known), None)
+        if before is None:
             return _origin(makers[name], types)
-        name = before[0]
+        name = before
     return None
-
-
-def _is_input(model: Any, name: str) -> bool:
-    return any(value.name == name for value in model.graph.input)
 
 
 def _origin(node: Any, types: Mapping[str, str]) -> Origin:
@@ -157,9 +152,7 @@ def _computed(model: Any, arrays: Sequence[Any]) -> dict[str, str]:
         wide.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
     names = [value.name for value in wide.graph.output]
     results = run_session(model_session(wide, is_optimised=False), arrays)
-    return types | {
-        name: str(result.dtype.name) for name, result in zip(names, results, strict=True)
-    }
+    return types | dict(zip(names, (str(r.dtype.name) for r in results), strict=True))
 
 
 def _numpy_dtype(element: int) -> Any:
@@ -262,17 +255,15 @@ def _imported(file: Path) -> Any:
 
 def _imports(file: Path) -> str:
     """The first array library that a file imports besides the default one."""
-    nodes = ast.walk(ast.parse(file.read_text("utf-8")))
     modules: list[str] = []
-    for node in nodes:
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             modules.append(node.module or "")
-    roots = [module.partition(".")[0] for module in modules]
-    return next(
-        (r for r in roots if r in backend_names() and r != DEFAULT_BACKEND), DEFAULT_BACKEND
-    )
+    others = {*backend_names()} - {DEFAULT_BACKEND}
+    roots = (module.partition(".")[0] for module in modules)
+    return next(filter(others.__contains__, roots), DEFAULT_BACKEND)
 
 
 _ULPS = 16  # that an output may be off, because sums are added up in another order
@@ -328,8 +319,8 @@ def check_export(path: Path, reference: Reference, checking: Checking) -> Export
     """
     import numpy as np
 
-    model = read_model(path)
-    inputs = sized(model_inputs(model), checking.sizes)
+    model = _read_model(path)
+    inputs = sized(_model_inputs(model), checking.sizes)
     arrays = _read(checking.inputs, inputs) if checking.inputs else _made(inputs, checking.seed)
     expected = called(reference, arrays)
     try:
@@ -377,10 +368,9 @@ def _compared(
         return Output(*texts, origin=origin(model, arrays, name), problem="dtype")
     if result.shape != wanted.shape:
         return Output(*texts, problem="shape")
-    ulps = ulps_apart(result, wanted)
+    most = float(ulps_apart(result, wanted).max(initial=0))
     far = _have_other_bits(result, wanted) if is_exact else _are_far(result, wanted)
     count = int(far.sum())
-    most = float(ulps.max(initial=0))
     return Output(*texts, most, count, problem="values" if count else "")
 
 
@@ -421,15 +411,14 @@ def _made(inputs: Sequence[Input], seed: int) -> list[Any]:
 
     random = np.random.default_rng(seed)
     made = []
-    for one in inputs:
-        if one.dtype.kind == "c":
-            numbers = random.standard_normal(one.shape) + 1j * random.standard_normal(one.shape)
-        elif one.dtype.name == "bool" or "int" in one.dtype.name:
-            most = 2 if one.dtype.name == "bool" else _INTEGERS
-            numbers = random.integers(0, most, one.shape)
+    for _, dtype, shape in inputs:
+        if dtype.name == "bool" or "int" in dtype.name:
+            numbers = random.integers(0, 2 if dtype.name == "bool" else _INTEGERS, shape)
         else:
-            numbers = random.standard_normal(one.shape)
-        made.append(np.asarray(numbers).astype(one.dtype))
+            numbers = random.standard_normal(shape)
+            if dtype.kind == "c":
+                numbers = numbers + 1j * random.standard_normal(shape)
+        made.append(np.asarray(numbers).astype(dtype))
     return made
 
 

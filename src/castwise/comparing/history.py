@@ -128,22 +128,21 @@ def released_after(releases: Iterable[Release], version: str) -> tuple[Release, 
     known = list(releases)
     found = [r for r in known if version_numbers(r.dialect)[: len(wanted)] > wanted]
     if not found:
-        raise UsageError(
-            f"no release after {version} is recorded; the newest is {known[0].version}."
-        )
+        newest = known[0].version
+        raise UsageError(f"no release after {version} is recorded; the newest is {newest}.")
     return tuple(found)
 
 
 def recorded_releases(framework: str) -> list[Dialect]:
     """The dialects of a framework's recorded releases, the oldest first, without its modes and
     without rules that only a document tells."""
-    own = [layer for name, layer in layers().items() if _is_release(name, framework)]
+    own = [
+        layer
+        for name, layer in layers().items()
+        if name.partition("@")[0] == framework and ":" not in name
+    ]
     named = dict.fromkeys(name for layer in own for name in (layer.name, layer.below))
     return sorted(map(dialect_named, named), key=version_numbers)
-
-
-def _is_release(name: str, framework: str) -> bool:
-    return name.partition("@")[0] == framework and ":" not in name
 
 
 def release_name(dialect: Dialect) -> str:
@@ -264,7 +263,12 @@ def _place(name: str) -> tuple[int, str]:
 
 
 def _strangeness(change: Change) -> tuple[int, int]:
-    """How far the operands are from int32 and float32, which everybody knows, in which form."""
-    dtypes = [o.dtype for o in question(change).operands if o.dtype]
+    """How far a change is from what everybody knows, in its form and in its operands."""
     form = _PLAIN_FORMS.index(change.cell.form) if change.cell.form in _PLAIN_FORMS else 2
-    return form, sum(abs(d.bits - 32) + (not d.is_signed) for d in dtypes)
+    return form, strangeness(question(change).operands)
+
+
+def strangeness(operands: Iterable[Operand]) -> int:
+    """How far some operands are from int32 and float32, which everybody knows."""
+    dtypes = [o.dtype for o in operands if o.dtype]
+    return sum(abs(d.bits - 32) + (not d.is_signed) for d in dtypes)

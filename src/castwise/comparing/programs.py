@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 from castwise.arrays.backends import backend_named
 from castwise.arrays.tensor import Tensor
-from castwise.comparing.verify import recorder_for
-from castwise.conformance.differences import FoundDifference, listed_at
+from castwise.comparing.verify import FoundDifference, listed_at, recorder_for
 from castwise.conformance.programs import (
     ALIAS,
     CAST,
@@ -117,7 +116,8 @@ class _Pair:
         Where the framework gave none, or one that castwise's backend cannot hold, that is what the
         program has in its place.
         """
-        for value in (self._held_after(step), step.instead):
+        held = self._framework.read(step.name) if self._framework.has(step.name) else None
+        for value in (held, step.instead):
             if value is not None and not isinstance(self._bind(step.name, value), Raised):
                 return
 
@@ -126,9 +126,6 @@ class _Pair:
         found = self._framework.run(made(name, value))  # which may flush a number, or cut a dtype
         return self._castwise.run(made(name, found if isinstance(found, Held) else value))
 
-    def _held_after(self, step: Step) -> Held | None:
-        return self._framework.read(step.name) if self._framework.has(step.name) else None
-
     def _elsewhere(self, step: Step, shown: Step, so_far: Program) -> ProgramDifference | None:
         """Whether a write shows in other names as it does in the framework."""
         found = None
@@ -136,10 +133,8 @@ class _Pair:
             expected, computed = self._framework.read(name), self._castwise.read(name)
             if name == step.name or _is_same(expected, computed):
                 continue
-            if _difference(shown, expected, computed):
-                found = found or ProgramDifference(
-                    shown, ALIASING, expected, computed, so_far, name
-                )
+            if not found and _difference(shown, expected, computed):
+                found = ProgramDifference(shown, ALIASING, expected, computed, so_far, name)
             self._go_on(made(name, expected))  # type: ignore[arg-type]
         return found
 
@@ -203,20 +198,12 @@ def shrunk(difference: ProgramDifference, finds: Finds) -> ProgramDifference:
     if found is None or _cause(found) != _cause(difference):
         return difference
     for _ in range(_ROUNDS):
-        smaller = next(_smaller_with_same_cause(found, finds), None)
+        tried = filter(None, map(finds, _smaller(found)))
+        smaller = next((one for one in tried if _cause(one) == _cause(difference)), None)
         if smaller is None:
             break
         found = smaller
     return found
-
-
-def _smaller_with_same_cause(
-    difference: ProgramDifference, finds: Finds
-) -> Iterator[ProgramDifference]:
-    for smaller in _smaller(difference):
-        found = finds(smaller)
-        if found is not None and _cause(found) == _cause(difference):
-            yield found
 
 
 def _cause(difference: ProgramDifference) -> tuple[str, str, str]:
@@ -259,11 +246,8 @@ def _smaller_steps(step: Step) -> Iterator[Step]:
         yield step._replace(keeps_axis=False)
     if step.axis is not None and step.op != MAKE:
         yield step._replace(axis=None, keeps_axis=False)
-    yield from (_with(step, operands) for operands in _smaller_operands(step.operands))
-
-
-def _with(step: Step, operands: Sequence[Operand]) -> Step:
-    return step._replace(operands=tuple(operands))
+    for operands in _smaller_operands(step.operands):
+        yield step._replace(operands=tuple(operands))
 
 
 def _smaller_operands(operands: Sequence[Operand]) -> Iterator[list[Operand]]:
@@ -503,8 +487,7 @@ class _Backend:
         raised = [o for o in (difference.expected, difference.computed) if isinstance(o, Raised)]
         error = str(raised[0].error) if raised else ""
         dialect = self._into.dialect.name
-        found = FoundDifference(dialect, *cause, signature(difference.step), error)
-        listed = listed_at(found)
+        listed = listed_at(FoundDifference(dialect, *cause, signature(difference.step), error))
         return listed.reason if listed else ""
 
     def _example(self, difference: ProgramDifference) -> Example:

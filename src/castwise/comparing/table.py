@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -49,7 +49,7 @@ def arranged(row: Op, condition: T, left: T, right: T) -> tuple[T, ...]:
     return (left, right, right)[: max(2, row.arity[0])][: row.arity[1]]
 
 
-def pair_question(row: Op, left: Operand, right: Operand, dialect: Dialect, form: str) -> Question:
+def _pair_question(row: Op, left: Operand, right: Operand, dialect: Dialect, form: str) -> Question:
     """The question an op is asked with a pair of operands."""
     return Question(row, arranged(row, CONDITION, left, right), dialect, form)
 
@@ -96,24 +96,13 @@ class Table(Shown):
         return repr_line("Table", self.title, f"{len(cells):,} answers, {refused:,} refused")
 
 
-def _arrays(dialect: Dialect) -> tuple[Operand, ...]:
-    return tuple(array_operand(d, (3,)) for d in dialect.dtypes)
+_COLUMNS = ("arrays", "0-d", "scalars")  # what they may be
 
 
-def _zero_d(dialect: Dialect) -> tuple[Operand, ...]:
-    return tuple(array_operand(d, ()) for d in dialect.dtypes)
-
-
-def _scalars(dialect: Dialect) -> tuple[Operand, ...]:
-    return PYTHON_SCALARS
-
-
-# What the columns may be.
-COLUMNS: dict[str, Callable[[Dialect], tuple[Operand, ...]]] = {
-    "arrays": _arrays,
-    "0-d": _zero_d,
-    "scalars": _scalars,
-}
+def _operands(column: str, dialect: Dialect) -> tuple[Operand, ...]:
+    if column == "scalars":
+        return PYTHON_SCALARS
+    return tuple(array_operand(d, () if column == "0-d" else (3,)) for d in dialect.dtypes)
 
 
 def table(
@@ -145,19 +134,16 @@ def table(
     if chosen == "augmented":
         check_augmented(row, 2, {})
     for name in columns:
-        if name not in COLUMNS:
-            raise UsageError(f"columns are {', '.join(COLUMNS)}; not {name[:40]!r}.")
-    rows = _arrays(resolved)
-    groups = tuple(COLUMNS[name](resolved) for name in columns) if row.arity[1] > 1 else ()
-    cells = tuple(
-        tuple(
-            outcome_of(pair_question(row, left, right, resolved, chosen))
-            for group in groups or [(left,)]
-            for right in group
-        )
-        for left in rows
-    )
-    return Table(row, resolved, chosen, rows, groups, cells)
+        if name not in _COLUMNS:
+            raise UsageError(f"columns are {', '.join(_COLUMNS)}; not {name[:40]!r}.")
+    rows = _operands("arrays", resolved)
+    groups = tuple(_operands(name, resolved) for name in columns) if row.arity[1] > 1 else ()
+    cells = []
+    for left in rows:
+        others = [right for group in groups or [(left,)] for right in group]
+        asked = [_pair_question(row, left, right, resolved, chosen) for right in others]
+        cells.append(tuple(map(outcome_of, asked)))
+    return Table(row, resolved, chosen, rows, groups, tuple(cells))
 
 
 # A table in which one narrow dtype represents those with the same row and column.
@@ -214,7 +200,7 @@ def _joins_none_alike(table: Table, place: int) -> bool:
     if table.op.arity[1] == 1:
         return True
     pairs = [pair for other in others for pair in ((own, other), (other, own))]
-    asked = [pair_question(table.op, *pair, table.dialect, table.form) for pair in pairs]
+    asked = [_pair_question(table.op, *pair, table.dialect, table.form) for pair in pairs]
     return not any(isinstance(outcome_of(question), Decision) for question in asked)
 
 

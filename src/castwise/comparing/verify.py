@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import functools
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from importlib import resources
 from importlib.metadata import version
 from typing import NamedTuple
 
 from castwise.catalog.dialects import nearest_named, to_dialect
-from castwise.conformance.differences import difference_at
 from castwise.conformance.programs import Framework
 from castwise.conformance.questions import GridQuestion
 from castwise.conformance.recorder import Cell, Recorder, cells, dtypes_taken
@@ -37,6 +39,7 @@ from castwise.engine.decision import Refusal
 from castwise.engine.recorded import cell_question
 from castwise.errors import UsageError, did_you_mean
 from castwise.rules.dialect import Dialect
+from castwise.rules.values import architecture
 from castwise.vocab.dtypes import DTYPES
 from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
 
@@ -95,10 +98,8 @@ def verify(
         else:
             drift.append(Drift(cell, said))
     dtypes = UnequalDtypes() if ops else unequal_dtypes(chosen, recorder)
-    versions = recorder.versions()
-    return Verification(
-        chosen, recorder.name, versions, compared, listed, tuple(drift), dtypes, tuple(kernels)
-    )
+    found = compared, listed, tuple(drift), dtypes, tuple(kernels)
+    return Verification(chosen, recorder.name, recorder.versions(), *found)
 
 
 def unequal_dtypes(dialect: Dialect, recorder: Recorder) -> UnequalDtypes:
@@ -140,8 +141,8 @@ def recorder_for(dialect: Dialect, ops: Iterable[str] = ()) -> Recorder:
             f"{dialect.name} cannot be verified: the {recorder.name} installed here has the dialect"
             f" {installed}."
         )
+    known = recorder.scope.forms
     for name in ops:
-        known = recorder.scope.forms
         if name not in known:
             hint = did_you_mean(name, known)
             raise UsageError(f"{recorder.name} has no recorded op {name!r}.{hint}")
@@ -211,6 +212,103 @@ def _agree(recorded: str, said: str) -> bool:
     if recorded == NO_KERNEL or (recorded.startswith(NO_KERNEL) and said.startswith(NO_KERNEL)):
         return True
     return recorded.removeprefix(f"{NO_KERNEL}:") == said.removeprefix(f"{NO_KERNEL}:")
+
+
+# Where castwise deliberately differs from a framework, each with its reason: in cells, and in steps
+# of random programs.
+
+
+class DeliberateDifference(NamedTuple):
+    """A set of cells and why castwise answers them otherwise."""
+
+    dialect: re.Pattern[str]
+    op: re.Pattern[str]
+    form: re.Pattern[str]
+    operands: re.Pattern[str]
+    recorded: int  # how many recorded cells there are of it
+    reason: str
+
+
+@functools.cache
+def differences() -> tuple[DeliberateDifference, ...]:
+    """All of them, in the order of the files."""
+    found = []
+    for *patterns, recorded, reason in _lines(of_programs=False):
+        dialect, op, form, operands = map(re.compile, patterns)
+        found.append(DeliberateDifference(dialect, op, form, operands, int(recorded), reason))
+    return tuple(found)
+
+
+def _lines(*, of_programs: bool) -> Iterator[list[str]]:
+    """The fields of each line of the files about cells, or of those about programs."""
+    folder = resources.files("castwise.conformance").joinpath("listed_differences")
+    for file in sorted(folder.iterdir(), key=lambda f: f.name):
+        if file.name.endswith(".programs.tsv") is of_programs:
+            for line in file.read_text("utf-8").splitlines():
+                if not line.startswith("#"):
+                    yield line.split("\t")
+
+
+def difference_at(
+    dialect: str, op: str, form: str, operands: Sequence[str]
+) -> DeliberateDifference | None:
+    """The deliberate difference a cell belongs to, if it belongs to one."""
+    joined = ";".join(operands)
+    for found in differences():
+        if (
+            found.op.fullmatch(op)
+            and found.form.fullmatch(form)
+            and found.operands.fullmatch(joined)
+            and found.dialect.fullmatch(dialect)
+        ):
+            return found
+    return None
+
+
+class ListedDifference(NamedTuple):
+    """Steps that are expected to differ, and why. All but the reason are regular expressions, which
+    match the whole unless it is said otherwise."""
+
+    dialect: str
+    backend: str
+    op: str
+    form: str
+    what: str
+    operands: str  # without what arrays hold
+    error: str  # found anywhere in what the one side raised
+    machine: str
+    reason: str
+
+
+class FoundDifference(NamedTuple):
+    """What a finding is looked up by."""
+
+    dialect: str
+    backend: str
+    op: str
+    form: str
+    what: str
+    operands: str
+    error: str  # empty where neither side raised
+
+
+@functools.cache
+def listed_differences() -> tuple[ListedDifference, ...]:
+    """All of them, in the order of the files."""
+    return tuple(ListedDifference(*line) for line in _lines(of_programs=True))
+
+
+def listed_at(found: FoundDifference) -> ListedDifference | None:
+    """The listed difference that a finding is, if it is one."""
+    return next((listed for listed in listed_differences() if _is_listed_as(listed, found)), None)
+
+
+def _is_listed_as(listed: ListedDifference, found: FoundDifference) -> bool:
+    return (
+        all(re.fullmatch(p, text) for p, text in zip(listed[:6], found[:6], strict=True))
+        and re.search(listed.error, found.error) is not None
+        and re.fullmatch(listed.machine, architecture()) is not None
+    )
 
 
 # A framework beside itself through a transformation: `castwise verify torch --through NAME`.
@@ -316,9 +414,14 @@ def compare_through(
         for found in answers:
             count += 1
             kind = difference_kind(found)
-            if kind:
-                line = _line(speaker, transformation, found)
-                different.append(Difference(found, kind, line))
+            if not kind:
+                continue
+            line = None
+            if speaker:
+                line = reproduction(
+                    speaker, transformation, found.question, shows_all_dtypes=bool(found.dtypes)
+                )
+            different.append(Difference(found, kind, line))
     return ThroughComparison(
         recorder.name,
         recorder.dialect,
@@ -362,13 +465,6 @@ def _kind_of_results(plain: str, answer: str) -> str:
 
 
 _KINDS_OF_ANSWERS = {FAILED: "fails", NO_KERNEL: "no kernel"}
-
-
-def _line(speaker: Framework | None, transformation: Transformation, found: Through) -> str | None:
-    if speaker is None:
-        return None
-    shows_all = bool(found.dtypes)
-    return reproduction(speaker, transformation, found.question, shows_all_dtypes=shows_all)
 
 
 def _speaker(recorder: Recorder) -> Framework | None:

@@ -147,7 +147,7 @@ def explanation_json(explanation: Explanation, note: str = "") -> dict[str, Any]
         answer["notes"] = [*answer["notes"], note]
     inner = {"inner": [_part_json(part) for part in taken.parts[:-1]]} if taken.is_nested else {}
     if not taken.is_whole:  # a result of the failed part is not that of the whole
-        told = {name: answer[name] for name in ("error", "notes") if name in answer}
+        told = {name: said for name, said in answer.items() if name in ("error", "notes")}
         answer = {"failed": taken.parts[-1].text, **told}
     return {
         "question": taken.text,

@@ -30,6 +30,7 @@ from castwise.comparing.history import (
     question,
     recorded_releases,
     release_name,
+    strangeness,
     version_numbers,
 )
 from castwise.drawing import (
@@ -165,7 +166,8 @@ def _history_command(diff: Diff) -> list[str]:
 
 def _differences(diff: Diff, group: Group, shows_all: bool = False) -> Differences:
     """A group with its best known example, or with every question in place of the ops."""
-    shown = group.differences if shows_all else [min(group.differences, key=_strangeness)]
+    known = min(group.differences, key=lambda one: strangeness(one.pair.operands))
+    shown = group.differences if shows_all else [known]
     examples = [
         Example(question_text(diff, one), _answer(one.first), _answer(one.second)) for one in shown
     ]
@@ -182,12 +184,6 @@ def _answer(answer: PairAnswer) -> Answer:
 def question_text(diff: Diff, difference: PairDifference) -> str:
     """The question in notation, which is the same in both dialects."""
     return str(difference.pair.question(diff.first))
-
-
-def _strangeness(difference: PairDifference) -> int:
-    """How far the operands are from int32 and float32, which everybody knows."""
-    dtypes = [o.dtype for o in difference.pair.operands if o.dtype]
-    return sum(abs(d.bits - 32) + (not d.is_signed) for d in dtypes)
 
 
 def diff_json(diff: Diff) -> dict[str, Any]:
@@ -305,11 +301,10 @@ def _markdown_cells(group: Differences) -> list[str]:
     return [f"{group.count:,}", group.reason, f"`{question}`", before.text, after.text, group.ops]
 
 
-def history_html(releases: Sequence[Release]) -> str:
+def _history_html(releases: Sequence[Release]) -> str:
     """The history as a page."""
-    framework = releases[0].dialect.framework
     parts = [part for release in releases for part in _release_parts(release)]
-    return page(f"What releases of {framework} changed", *parts)
+    return page(f"What releases of {releases[0].dialect.framework} changed", *parts)
 
 
 def _release_parts(release: Release) -> Iterator[str]:
@@ -329,16 +324,14 @@ def _release_title(release: Release) -> str:
 
 def release_summary(release: Release) -> str:
     """How much changed, in a sentence or two."""
-    new = [
-        f"New {word}: {', '.join(names)}."
-        for word, names in (("dtypes", release.new_dtypes), ("ops", release.new_ops))
-        if names
-    ]
     if release.is_other_rules:
         both = f"{release.before.name} {release.dialect.name}"
         return f"The rules are others: castwise diff {both} compares them."
     changed = quantity(release.count, "answer") if release.count else "No answer"
-    return " ".join([f"{changed} changed.", *new])
+    sentences = [f"{changed} changed."]
+    for word, names in (("dtypes", release.new_dtypes), ("ops", release.new_ops)):
+        sentences += [f"New {word}: {', '.join(names)}."] if names else []
+    return " ".join(sentences)
 
 
 def _kinds(release: Release) -> dict[str, list[ChangeGroup]]:
@@ -350,8 +343,8 @@ def _kinds(release: Release) -> dict[str, list[ChangeGroup]]:
 def _changes(group: ChangeGroup) -> Differences:
     """A group of changes with its best known example."""
     change: Change = group.example
-    before, after = answer_words(change.before), answer_words(change.after)
-    example = Example(str(question(change)), Answer(before), Answer(after, "title"))
+    before, after = Answer(answer_words(change.before)), Answer(answer_words(change.after), "title")
+    example = Example(str(question(change)), before, after)
     return Differences(group.text, len(group.changes), [example], ops_text(group.ops))
 
 
@@ -392,7 +385,7 @@ HISTORY_FORMATS: dict[str, Callable[[Sequence[Release]], str | bytes]] = {
     "text": history_text,
     "json": lambda releases: json.dumps(history_json(releases)),
     "md": history_markdown,
-    "html": history_html,
+    "html": _history_html,
 }
 
 
@@ -408,14 +401,8 @@ def distances_text(found: Distances, paint: Paint = plain, width: int = 80) -> s
 
     Dialects that the ops do not tell apart have another triangle, in the ops where they differ.
     """
-    lines = [
-        paint(f"{_TITLE}: questions answered differently, in %", "title"),
-        "",
-        *_triangle(found, paint),
-        "",
-        *_extremes(found),
-        "",
-    ]
+    title = paint(f"{_TITLE}: questions answered differently, in %", "title")
+    lines = [title, "", *_triangle(found, paint), "", *_extremes(found), ""]
     about = (
         "The questions are about arrays, 0-d arrays and Python scalars of the dtypes both have, in"
         f" both orders and as x += y, in these ops: {', '.join(found.ops)}. Dialects that differ"
@@ -452,10 +439,8 @@ def _matrix(found: Distances) -> Grid:
     """The whole matrix, in % with one decimal."""
     rows = []
     for name in found.dialects:
-        shares = [
-            0.0 if other == name else found.between(name, other).share for other in found.dialects
-        ]
-        rows.append([name, *(f"{100 * share:.1f}" for share in shares)])
+        far = [0.0 if a == name else found.between(name, a).share for a in found.dialects]
+        rows.append([name, *(f"{100 * share:.1f}" for share in far)])
     return Grid(["differ, %", *found.dialects], rows, found.dialects)
 
 
@@ -475,15 +460,11 @@ def distances_json(found: Distances) -> str:
 
 
 def _as_json(found: Distances) -> dict[str, Any]:
-    pairs = [(a, b, found.between(a, b)) for a, b in found.nearest_first]
-    return {
-        "ops": list(found.ops),
-        "dialects": list(found.dialects),
-        "pairs": [
-            {"first": a, "second": b, **far._asdict(), "share": round(far.share, 4)}
-            for a, b, far in pairs
-        ],
-    }
+    pairs = []
+    for a, b in found.nearest_first:
+        far = found.between(a, b)
+        pairs.append({"first": a, "second": b, **far._asdict(), "share": round(far.share, 4)})
+    return {"ops": list(found.ops), "dialects": list(found.dialects), "pairs": pairs}
 
 
 def distances_card(found: Distances) -> str:
@@ -566,16 +547,13 @@ class _Map:
         heading = f'font-size="16" font-weight="600" fill="{INK}"'
         yield svg_text(_MARGIN, self.above + 32, title, heading)
         for number, line in enumerate(self.about.splitlines()):
-            yield svg_text(
-                _MARGIN, self.above + 52 + _LINE_HEIGHT * number, line, f'fill="{FAINT}"'
-            )
+            y = self.above + 52 + _LINE_HEIGHT * number
+            yield svg_text(_MARGIN, y, line, f'fill="{FAINT}"')
         yield from self._names()
         yield from self._cells(most)
         beside = self.left + _CELL * len(self.found.dialects) + 4
-        middles = {
-            name: self.top + _ROW * place + _ROW / 2 - 1
-            for place, name in enumerate(self.found.dialects)
-        }
+        first = self.top + _ROW / 2 - 1
+        middles = {name: first + _ROW * row for row, name in enumerate(self.found.dialects)}
         yield from _dendrogram(self.found.tree, beside, middles)
 
     def _names(self) -> Iterator[str]:
@@ -595,20 +573,14 @@ class _Map:
                 if name == other:
                     yield svg_box(x, y, _CELL - 2, _ROW - 2, _SELF)
                     continue
-                share = self.found.between(name, other).share
+                far = self.found.between(name, other)
+                share = f"{100 * far.share:.1f} %"
                 yield svg_hover(
-                    _words(self.found, name, other),
-                    svg_box(x, y, _CELL - 2, _ROW - 2, scale_colour(share / most)),
-                    svg_text(x + _CELL / 2 - 1, y + 15, percent(share)),
+                    f"{name} and {other}: {share}, {far.differ:,} of {far.asked:,} questions",
+                    svg_box(x, y, _CELL - 2, _ROW - 2, scale_colour(far.share / most)),
+                    svg_text(x + _CELL / 2 - 1, y + 15, percent(far.share)),
                 )
         yield "</g>"
-
-
-def _words(found: Distances, first: str, second: str) -> str:
-    """What a pointer over a cell shows."""
-    asked, differ = found.between(first, second)
-    share = f"{100 * found.between(first, second).share:.1f} %"
-    return f"{first} and {second}: {share}, {differ:,} of {asked:,} questions"
 
 
 # The colours of a heat map, and their legend.
@@ -625,11 +597,8 @@ def scale_colour(part: float) -> str:
     """The colour at a part of the scale, from 0 to 1."""
     place = min(max(part, 0.0), 1.0) * (len(_SCALE) - 1)
     low = min(int(place), len(_SCALE) - 2)
-    mixed = (
-        round(x + (y - x) * (place - low))
-        for x, y in zip(_SCALE[low], _SCALE[low + 1], strict=True)
-    )
-    return _hex(mixed)
+    ends = zip(_SCALE[low], _SCALE[low + 1], strict=True)
+    return _hex(round(x + (y - x) * (place - low)) for x, y in ends)
 
 
 def _legend(left: float, top: float, most: float) -> Iterator[str]:

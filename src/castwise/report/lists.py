@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from castwise.catalog.dialects import dialect_named, dialects, layers
 from castwise.report.blocks import card, dtype_html, faint, paragraph
 from castwise.report.table import short_name
-from castwise.report.terminal import Paint, Styled, in_columns, in_groups, plain, some_of
+from castwise.report.terminal import Paint, Styled, folded, in_columns, in_groups, plain, some_of
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DTYPES, DType, find_dtype
 from castwise.vocab.ops import ARBITRARY, Op, op, ops
@@ -40,7 +40,7 @@ def dialects_json() -> list[dict[str, Any]]:
 def dialects_text(paint: Paint = plain, width: int = 80) -> str:
     """One row per dialect: its name, its version, what it is and the evidence for it; then the
     releases and modes that are recorded as differences from them."""
-    rows = _rows([dialect_named(name) for name in dialects()], paint, width)
+    rows = _rows(_dialects(), paint, width)
     return "\n".join([rows, "", *_layer_lines(paint, width)])
 
 
@@ -81,10 +81,8 @@ def _rows(shown: list[Dialect], paint: Paint, width: int) -> str:
     rows: list[list[str]] = []
     for dialect in shown:
         evidence = Styled(f"Evidence: {dialect.evidence.source}.", "faint")
-        rows += [
-            [Styled(dialect.name, "title"), dialect.version, dialect.about],
-            ["", "", evidence],
-        ]
+        rows.append([Styled(dialect.name, "title"), dialect.version, dialect.about])
+        rows.append(["", "", evidence])
     return "\n".join(in_columns(rows, width, paint, indent=0, least=30))
 
 
@@ -96,7 +94,7 @@ _LONG = 1 << 31  # a whole number beyond it is shown as a power of two
 def dtypes_json(dialect: Dialect | None = None) -> list[dict[str, Any]]:
     """Every dtype with its facts, or those of one dialect in its order; the range of a complex one
     is that of a part."""
-    known = [dialect] if dialect else list(map(dialect_named, dialects()))
+    known = _dialects(dialect)
     return [
         {
             "name": row.name,
@@ -116,18 +114,23 @@ def dtypes_text(dialect: Dialect | None = None, paint: Paint = plain, width: int
     it, where no dialect is given."""
     rows = dialect.dtypes if dialect else DTYPES
     cells = [
-        (row.name, _short(row) or "", str(row.bits), _range(row), "" if dialect else _having(row))
+        (row.name, _short(row) or "", str(row.bits), _range(row),
+         "" if dialect else _frameworks(d for d in _dialects() if row in d.dtypes))
         for row in rows
-    ]
+    ]  # fmt: skip
     title = ("dtype", "short", "bits", "range", "" if dialect else "in")
     return in_groups(title, cells, [row.kind for row in rows], paint, width)
 
 
-def _having(row: DType) -> str:
-    """The frameworks of which a dialect has a dtype."""
-    known = list(map(dialect_named, dialects()))
-    every = list(dict.fromkeys(d.framework for d in known))
-    return some_of(every, list(dict.fromkeys(d.framework for d in known if row in d.dtypes)))
+def _dialects(only: Dialect | None = None) -> list[Dialect]:
+    """One dialect, or all of them."""
+    return [only] if only else list(map(dialect_named, dialects()))
+
+
+def _frameworks(some: Iterable[Dialect]) -> str:
+    """The frameworks of some dialects, in few words."""
+    every, found = ([*dict.fromkeys(d.framework for d in each)] for each in (_dialects(), some))
+    return some_of(every, found)
 
 
 def _short(row: DType) -> str | None:
@@ -143,9 +146,8 @@ def _range(row: DType) -> str:
     if row.kind == "complex":
         return f"parts of {row.part}"
     if isinstance(row.max, float):
-        return (
-            f"+-{_number(row.max)}" if row.min < 0 else f"{_number(row.min)} to {_number(row.max)}"
-        )
+        most = _number(row.max)
+        return f"+-{most}" if row.min < 0 else f"{_number(row.min)} to {most}"
     if row.max < _LONG - 1:
         return f"{row.min} to {row.max}"
     power = int(row.max).bit_length()
@@ -161,7 +163,7 @@ def _number(value: float) -> str:
 
 def ops_json(dialect: Dialect | None = None) -> list[dict[str, Any]]:
     """Every op with its facts, or those that were recorded of one dialect's framework."""
-    known = [dialect] if dialect else list(map(dialect_named, dialects()))
+    known = _dialects(dialect)
     return [
         {
             "name": row.name,
@@ -182,7 +184,8 @@ def ops_text(dialect: Dialect | None = None, paint: Paint = plain, width: int = 
     last = f"also called, in {dialect.name}" if dialect else "recorded from"
     cells = [
         (row.name, row.symbol or "", _operands(row),
-         " ".join(_aliases(dialect, row)) if dialect else _ops_having(row))
+         " ".join(_aliases(dialect, row)) if dialect
+         else _frameworks(d for d in _dialects() if row.name not in d.unrecorded))
         for row in rows
     ]  # fmt: skip
     title = ("op", "symbol", "operands", last)
@@ -191,14 +194,6 @@ def ops_text(dialect: Dialect | None = None, paint: Paint = plain, width: int = 
 
 def _op_rows(dialect: Dialect | None) -> list[Op]:
     return [row for row in map(op, ops()) if dialect is None or row.name not in dialect.unrecorded]
-
-
-def _ops_having(row: Op) -> str:
-    """The frameworks that an op is recorded from."""
-    known = list(map(dialect_named, dialects()))
-    every = list(dict.fromkeys(d.framework for d in known))
-    found = dict.fromkeys(d.framework for d in known if row.name not in d.unrecorded)
-    return some_of(every, list(found))
 
 
 def _aliases(dialect: Dialect, row: Op) -> list[str]:
@@ -242,15 +237,17 @@ def settings_text(found: Settings, paint: Paint = plain, width: int = 80) -> str
     """The file, the keys that someone chose a value for, and the others with their defaults."""
     from castwise.settings import DEFAULT
 
-    chosen = [s for s in found.settings if s.source != DEFAULT]
-    rest = [s for s in found.settings if s.source == DEFAULT]
-    blocks = [file_text(found, width)]
+    chosen = [
+        _setting_row(s, f"from {s.variable or 'the file'}")
+        for s in found.settings
+        if s.source != DEFAULT
+    ]
+    rest = [_setting_row(s, s.key.about) for s in found.settings if s.source == DEFAULT]
+    blocks = [_file_text(found, width)]
     if chosen:
-        rows = [_setting_row(s, f"from {s.variable or 'the file'}") for s in chosen]
-        blocks.append("\n".join(in_columns(rows, None, paint)))
-    rows = [_setting_row(s, s.key.about) for s in rest]
+        blocks.append("\n".join(in_columns(chosen, None, paint)))
     title = paint("Keys with their defaults", "title")
-    blocks.append("\n".join([title, *in_columns(rows, None, paint)]))
+    blocks.append("\n".join([title, *in_columns(rest, None, paint)]))
     return "\n\n".join(blocks)
 
 
@@ -259,7 +256,7 @@ def _setting_row(setting: Setting, about: str) -> list[str]:
     return [name, _value_text(setting.value), Styled(about, "faint")]
 
 
-def file_text(found: Settings, width: int) -> str:
+def _file_text(found: Settings, width: int) -> str:
     """A sentence on the file that has the settings, or where there is none."""
     from castwise.settings import FILE_NAME, TABLE
 
@@ -268,7 +265,7 @@ def file_text(found: Settings, width: int) -> str:
     nearest, *above = found.looked_in
     also = " or a directory above it" if above else ""
     said = f"No settings: no {FILE_NAME} in {nearest}{also} has the table [tool.{TABLE}]."
-    return "\n".join(textwrap.wrap(said, width, break_long_words=False, break_on_hyphens=False))
+    return folded(said, width)
 
 
 def _value_text(value: Any) -> str:
@@ -341,7 +338,7 @@ def checkup_text(found: Checkup, paint: Paint = plain, width: int = 80) -> str:
         _block("Extras", map(_library_row, found.extras), paint, width),
         _block("Kernels for large arrays", map(_kernels_row, found.kernels), paint, width),
         _block("Plugins", map(_plugin_row, found.plugins), paint, width),
-        file_text(found.settings, width) if found.settings else "",
+        _file_text(found.settings, width) if found.settings else "",
         _problems_text(found.problems, paint, width),
     ]
     return "\n\n".join(filter(None, blocks))
@@ -351,16 +348,12 @@ def _versions_text(versions: Versions, paint: Paint, width: int) -> str:
     head = f"castwise {versions.castwise}, {versions.implementation} {versions.python}"
     lines = [paint(f"{head}, {versions.platform}", "title")]
     if versions.installed_as not in ("", versions.castwise):
-        lines += textwrap.wrap(
-            f"It is installed as {versions.installed_as}, and imported from {versions.place}.",
-            width, break_long_words=False, break_on_hyphens=False,
-        )  # fmt: skip
+        place = f"It is installed as {versions.installed_as}, and imported from {versions.place}."
+        lines.append(folded(place, width))
     if not versions.is_tested:
         first, last = versions.tested[0], versions.tested[-1]
-        lines += textwrap.wrap(
-            f"castwise is tested with Python {first} to {last}. With this one, an audit may miss "
-            "operations.", width,
-        )  # fmt: skip
+        tested = f"castwise is tested with Python {first} to {last}."
+        lines.append(folded(f"{tested} With this one, an audit may miss operations.", width))
     return "\n".join(lines)
 
 
@@ -416,9 +409,7 @@ def _block(title: str, rows: Iterable[list[str]], paint: Paint, width: int) -> s
 def _problems_text(problems: Iterable[Problem], paint: Paint, width: int) -> str:
     lines = []
     for problem in problems:
-        what = textwrap.wrap(
-            f"Broken: {problem.what}", width, break_long_words=False, break_on_hyphens=False
-        )
-        lines += [paint(line, "refused") for line in what]
+        what = folded(f"Broken: {problem.what}", width)
+        lines += [paint(line, "refused") for line in what.splitlines()]
         lines.append(f"  What to do: {problem.remedy}")
     return "\n".join(lines) or paint("Nothing is wrong.", "float")

@@ -21,7 +21,7 @@ from string import Template
 from typing import Any
 
 from castwise.catalog.dialects import dialect_named
-from castwise.comparing.diff import Distances, distances
+from castwise.comparing.diff import Distances, distances, weak_dtypes
 from castwise.comparing.table import lattice
 from castwise.drawing import shade
 from castwise.engine.decision import HAZARDS
@@ -42,7 +42,6 @@ from castwise.report.explorer.questions import (
     every_value,
     forms_of,
     real_of,
-    weak_dtypes,
 )
 from castwise.report.lattice import lattice_svg
 from castwise.report.table import short_name
@@ -176,10 +175,7 @@ def _numbers(classes: dict[DType, Classes]) -> dict[str, Any]:
         return maps.setdefault(text, len(maps))
 
     beside = {
-        d.name: [
-            {kind: number(found) for kind, found in part.items()}
-            for part in (of.numbers, of.scalars)
-        ]
+        d.name: [{kind: number(found) for kind, found in part.items()} for part in of]
         for d, of in classes.items()
     }
     return {"maps": list(maps), "beside": beside, "plain": _plain(classes)}
@@ -239,13 +235,10 @@ def _dtype(dtype: DType) -> dict[str, Any]:
 
 def _spellings() -> dict[str, str]:
     """How frameworks write dtypes, such as torch.half: the text and the dtype."""
-    found = {
-        f"{prefix}.{word}": name
-        for prefix, words in SPELLINGS.items()
-        for word, name in words.items()
-    }
-    plain = {f"{prefix}.{d}": d.name for prefix in SPELLINGS for d in DTYPES}
-    return plain | found | SCALAR_TYPES
+    found = {f"{prefix}.{d}": d.name for prefix in SPELLINGS for d in DTYPES}
+    for prefix, words in SPELLINGS.items():
+        found |= {f"{prefix}.{word}": name for word, name in words.items()}
+    return found | SCALAR_TYPES
 
 
 def _op(op: Op) -> dict[str, Any]:
@@ -304,11 +297,6 @@ def reaches(dialect: Dialect) -> dict[str, list[str]]:
     }
 
 
-def lattice_pictures(dialects: Iterable[Dialect]) -> dict[str, str]:
-    """The lattice of each dialect, as an SVG picture."""
-    return {dialect.name: lattice_svg(lattice(dialect)) for dialect in dialects}
-
-
 _PAGE = Path(__file__).parent
 _MARK = "data/facts.js"  # a folder with this file is an explorer's
 _Packed = tuple[dict[str, Any], dict[str, bytes]]
@@ -346,19 +334,17 @@ def build_explorer(
             chunks.setdefault(chunk, {})[name] = data
     known["chunks"] = {chunk: f"data/{chunk.replace(' ', '-')}.js" for chunk in chunks}
     files = {
-        known["chunks"][
-            chunk
-        ]: f"Answers.receive({_json(chunk)}, {_json(packed_chunk(answers))});\n"
-        for chunk, answers in chunks.items()
+        file: f"Answers.receive({_json(chunk)}, {_json(packed_chunk(chunks[chunk]))});\n"
+        for chunk, file in known["chunks"].items()
     }
-    files["data/lattices.js"] = f"const LATTICES = {_json(lattice_pictures(dialects))};\n"
+    pictures = {dialect.name: lattice_svg(lattice(dialect)) for dialect in dialects}
+    files["data/lattices.js"] = f"const LATTICES = {_json(pictures)};\n"
     files["data/messages.js"] = f"const MESSAGES = {_json(traceback_data())};\n"
     files[_MARK] = f"const FACTS = {_json(known)};\n"
     files["page.css"] = results_style() + with_palettes(_page_file("explorer.css"))
     files |= {file.name: _page_file(file.name) for file in sorted(_PAGE.glob("*.js"))}
-    files["index.html"] = Template(_page_file("index.html")).substitute(
-        version=__version__, docs=docs
-    )
+    index = Template(_page_file("index.html"))
+    files["index.html"] = index.substitute(version=__version__, docs=docs)
     return [_written(output / name, text) for name, text in files.items()]
 
 

@@ -14,12 +14,13 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from castwise.catalog.dialects import dialect_named
+from castwise.comparing.diff import weak_dtypes
 from castwise.engine.decide import outcome_and_steps, role_text
 from castwise.engine.decision import HAZARDS, Cast, Decision, Question, cast_text, result_text
 from castwise.engine.plan import Plan, looks_at_values, op_plan
 from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect, rule_for
-from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_named, weak_nodes
+from castwise.vocab.dtypes import KINDS, DType, dtype, dtypes_named
 from castwise.vocab.operands import (
     EXACT_VALUES,
     VALUE_BOUNDS,
@@ -152,7 +153,6 @@ _NUMPY_ARRAYS = dtypes_named("bool uint8 int32 int64 float16 float32 float64 com
 NUMPY_SCALARS = dtypes_named("bool int32 int64 float32 float64 complex128")
 # The dtypes that ops of three operands are asked with.
 COMMON_DTYPES = dtypes_named("bool uint8 int32 int64 float16 bfloat16 float32 float64 complex64")
-_WEAK = dtypes_named("int32 int64 float32 float64 complex64 complex128")
 _BEYOND_FLOATS = 10**309  # which only a Python int reaches
 
 
@@ -189,14 +189,11 @@ def array_kinds(dialect: Dialect, op: Op) -> list[Kind]:
     """
     rank = 2 if op.shapes.counts_dimensions else 1
     kinds = [Kind(f"array {d}", d, Role.ARRAY, rank=rank) for d in dialect.dtypes]
-    kinds += [
-        Kind(f"weak {d}", d, Role.ARRAY, is_weak=True, rank=rank) for d in weak_dtypes(dialect)
-    ]
+    weak = weak_dtypes(dialect)
+    kinds += [Kind(f"weak {d}", d, Role.ARRAY, is_weak=True, rank=rank) for d in weak]
     if op.shapes.counts_dimensions:
         kinds += [Kind(f"vector {d}", d, Role.ARRAY) for d in dialect.dtypes]
-        kinds += [
-            Kind(f"vector weak {d}", d, Role.ARRAY, is_weak=True) for d in weak_dtypes(dialect)
-        ]
+        kinds += [Kind(f"vector weak {d}", d, Role.ARRAY, is_weak=True) for d in weak]
     if op.family == "questions":
         kinds += [Kind(f"dtype {d}", d, Role.ARRAY, rank=0) for d in dialect.dtypes]
     return kinds
@@ -204,33 +201,14 @@ def array_kinds(dialect: Dialect, op: Op) -> list[Kind]:
 
 def zero_d_kinds(dialect: Dialect) -> list[Kind]:
     """The dialect's own 0-d arrays."""
+    weak = weak_dtypes(dialect)
     kinds = [Kind(f"0-d {d}", d, Role.ZERO_D) for d in dialect.dtypes]
-    return kinds + [
-        Kind(f"0-d weak {d}", d, Role.ZERO_D, is_weak=True) for d in weak_dtypes(dialect)
-    ]
-
-
-def weak_dtypes(dialect: Dialect) -> list[DType]:
-    """The dtypes of weakly typed arrays, in a dialect that has such arrays."""
-    if not dialect.has_weak_arrays:
-        return []
-    own, nodes = dialect.dtypes, set(dialect.nodes)
-    return [d for d in _WEAK if d in own and not nodes.isdisjoint(weak_nodes(d))]
-
-
-def numpy_array_kinds() -> list[Kind]:
-    """NumPy's arrays, which other frameworks take or refuse."""
-    return [Kind(f"NumPy array {d}", d, Role.NUMPY_ARRAY) for d in _NUMPY_ARRAYS]
+    return kinds + [Kind(f"0-d weak {d}", d, Role.ZERO_D, is_weak=True) for d in weak]
 
 
 def number_kind(kind: str, number: int | str, value: Scalar) -> Kind:
     """Python's numbers of a kind and a class."""
     return Kind(f"number {kind} {number}", None, Role.SCALAR, value)
-
-
-def numpy_scalar_kind(dtype: DType, number: int, value: Scalar) -> Kind:
-    """NumPy's scalars of a dtype and a class."""
-    return Kind(f"NumPy scalar {dtype} {number}", dtype, Role.NUMPY_SCALAR, value)
 
 
 @functools.cache
@@ -409,15 +387,15 @@ class Answers:
         casts = tuple([self._cast(cast) for cast in decision.casts])
         written = self._cast(decision.result_cast)
         flags = decision.is_weak + 2 * (not decision.has_kernel)
-        return _name(decision.result), flags, _name(decision.compute), casts, written
+        return decision.result.name, flags, decision.compute.name, casts, written
 
     def _cast(self, cast: Cast | None) -> int:
         """The number of a cast, -1 where there is none."""
         if cast is None:
             return -1
         costs = tuple([_HAZARDS.index(hazard) for hazard in cast.hazards])
-        source = cast.source and _name(cast.source)
-        fact = (source, _name(cast.target), costs, cast_text(cast))
+        source = cast.source and cast.source.name
+        fact = (source, cast.target.name, costs, cast_text(cast))
         return self.casts.setdefault(fact, len(self.casts))
 
 
@@ -426,10 +404,6 @@ def _usual(decision: Decision) -> dict[str, str]:
     casts = dict(enumerate(decision.casts)) | {"result": decision.result_cast}
     said = {f"Cast: {cast_text(cast)}.": f"{{cast {at}}}" for at, cast in casts.items() if cast}
     return {**said, result_text(decision): "{result}"}
-
-
-def _name(dtype: DType) -> str:
-    return dtype.name
 
 
 # Which values a dialect tells apart: 300 and 301 are the same to every rule, 255 and 256 are not.
@@ -462,27 +436,19 @@ def representatives(kind: str, classes: dict[int, int]) -> dict[int, Scalar]:
     """The value that stands for each class: one between two bounds, if there is one, which no
     message mentions by chance."""
     values = every_value(kind)
+
+    def unlikely(place: int) -> tuple[bool, float]:
+        """Bounds come last; numbers of two digits read best."""
+        return place < 0 or place % 2 == 1, abs(abs(real_of(values[place])) - 50)
+
     found: dict[int, Scalar] = {}
-    for place in sorted(classes, key=lambda place: (_is_bound(place), _oddity(values[place]))):
+    for place in sorted(classes, key=unlikely):
         found.setdefault(classes[place], values[place])
     return dict(sorted(found.items()))
 
 
 def _numpy_scalars(kind: str) -> list[_Made]:
-    return [_numpy_scalar(name) for name in _WIDEST[kind].split()]
-
-
-def _numpy_scalar(name: str) -> _Made:
-    return lambda value: numpy_scalar_operand(dtype(name), value)
-
-
-def _is_bound(place: int) -> bool:
-    return place < 0 or place % 2 == 1
-
-
-def _oddity(value: Scalar) -> float:
-    """Numbers of two digits read best."""
-    return abs(abs(real_of(value)) - 50)
+    return [functools.partial(numpy_scalar_operand, dtype(d)) for d in _WIDEST[kind].split()]
 
 
 def _probes(dialect: Dialect, asked: Iterable[Asked]) -> list[Asked]:
@@ -496,8 +462,12 @@ def _probes(dialect: Dialect, asked: Iterable[Asked]) -> list[Asked]:
 
 def _value_rules(dialect: Dialect, asked: Asked) -> Hashable:
     """The rules of an op that may look at a value, and the dtypes that it is cast to."""
-    plans = [op_plan(asked.op, dialect, form) for form in forms_behind(asked.form)]
-    return tuple([_value_rules_of(plan) for plan in plans])
+    return tuple([_value_rules_of(plan) for plan in _plans(dialect, asked)])
+
+
+def _plans(dialect: Dialect, asked: Asked) -> list[Plan]:
+    """The rules that decide about an op in a form."""
+    return [op_plan(asked.op, dialect, form) for form in forms_behind(asked.form)]
 
 
 def _value_rules_of(plan: Plan) -> Hashable:
@@ -541,13 +511,12 @@ class _Asker:
         operand."""
         if operand is None:
             return None
-        return tuple(
-            [
-                self._answers.number(one, given, (str(operand), place))
-                for one in self._probes
-                for place, given in enumerate(self._orders(one, operand))
-            ]
-        )
+        number, name = self._answers.number, str(operand)
+        return tuple([
+            number(one, given, (name, place))
+            for one in self._probes
+            for place, given in enumerate(self._orders(one, operand))
+        ])  # fmt: skip
 
     def _orders(self, asked: Asked, operand: Operand) -> list[tuple[Operand, Operand]]:
         """The operand with the array, and with a 0-d array where a value may count there."""
@@ -643,7 +612,8 @@ class Tables:
             yield numbers, arrays
             if asked.op.family in _WITH_GUESTS and asked.form in ("operator", "function"):
                 usual = [k for k in arrays if k.role is Role.ARRAY and not k.is_weak]
-                guests = [*numpy_array_kinds(), *self._numpy_scalars(own_dtype)]
+                guests = [Kind(f"NumPy array {d}", d, Role.NUMPY_ARRAY) for d in _NUMPY_ARRAYS]
+                guests += self._numpy_scalars(own_dtype)
                 yield usual, guests
                 yield guests, usual
 
@@ -662,7 +632,8 @@ class Tables:
             classes = self._classes[beside].scalars[scalar.kind]
             held = {p: c for p, c in classes.items() if holds_class(scalar, p)}
             for number, value in representatives(scalar.kind, held).items():
-                found.append(numpy_scalar_kind(scalar, number, value))
+                key = f"NumPy scalar {scalar} {number}"
+                found.append(Kind(key, scalar, Role.NUMPY_SCALAR, value))
         return found
 
     def _common_kinds(self, own: list[Kind], place: int) -> list[Kind]:
@@ -714,9 +685,8 @@ def holds_class(dtype: DType, place: int) -> bool:
 
 def _role_rules(dialect: Dialect, asked: Asked) -> Hashable:
     """The rules of an op that may look at what an operand is, besides its dtype."""
-    plans = [op_plan(asked.op, dialect, form) for form in forms_behind(asked.form)]
     row = (asked.op.arity, asked.op.index, asked.op.shapes, asked.op.family == "layers")
-    return asked.form, row, tuple([_role_rules_of(plan) for plan in plans])
+    return asked.form, row, tuple([_role_rules_of(plan) for plan in _plans(dialect, asked)])
 
 
 def _role_rules_of(plan: Plan) -> Hashable:
