@@ -36,7 +36,6 @@ from castwise.vocab.ops import OPS
 
 # The steps that are not ops of the vocabulary.
 MAKE, ALIAS, INDEX, ASSIGN, CAST = "make", "alias", "index", "assign", "cast"
-WRITING = ("augmented", "inplace", "assigned")  # forms in which an array may change
 
 Operand = str | Held  # a name, or the number or array itself
 KeyPart = int | slice | EllipsisType | None | Held
@@ -67,7 +66,7 @@ class Step(NamedTuple):
     @property
     def is_writing(self) -> bool:
         """Whether it may change an array that has other names too."""
-        return self.form in WRITING
+        return self.form in ("augmented", "inplace", "assigned")
 
 
 Program = tuple[Step, ...]
@@ -211,8 +210,7 @@ def _operand(language: Language, operand: Operand) -> str:
 
 
 def _key(language: Language, key: Sequence[KeyPart]) -> str:
-    parts = ", ".join(_key_part(language, part) for part in key)
-    return parts or "()"
+    return ", ".join(_key_part(language, part) for part in key) or "()"
 
 
 def _key_part(language: Language, part: KeyPart) -> str:
@@ -246,11 +244,9 @@ def numbers_text(held: Held) -> str | None:
     """
     if 0 in held.shape[:-1]:
         return None
-    texts = [number_text(value) for value in held.values]
-    if held.shape[-1:] == (0,):
-        texts, outer = ["[]"] * math.prod(held.shape[:-1]), held.shape[:-1]
-    else:
-        outer = held.shape
+    texts, outer = [number_text(value) for value in held.values], held.shape
+    if outer[-1:] == (0,):
+        texts, outer = ["[]"] * math.prod(outer[:-1]), outer[:-1]
     for length in reversed(outer):
         rows = [texts[place : place + length] for place in range(0, len(texts), length)]
         texts = [f"[{', '.join(row)}]" for row in rows]
@@ -458,13 +454,8 @@ class _Writer:
             self._bind(op, (name,), shape, axis=axis)
             return
         keeps = axis is not None and op in self._menu.along_axes and self._chance.random() < 0.3
-        self._bind(
-            op,
-            (name,),
-            reduced(shape, axis if shape else None, keeps=keeps),
-            axis=axis,
-            keeps_axis=keeps,
-        )
+        result = reduced(shape, axis if shape else None, keeps=keeps)
+        self._bind(op, (name,), result, axis=axis, keeps_axis=keeps)
 
     def _ternary(self) -> None:
         op, first = self._op_of(TERNARY, "function"), self._name()
@@ -579,9 +570,8 @@ class _Writer:
         if self._chance.random() < 0.35:
             return self._number()
         shape = self._shapes[name]
-        return self._chance.choice(
-            [n for n, s in self._shapes.items() if broadcast(s, shape) is not None]
-        )
+        fitting = [n for n, s in self._shapes.items() if broadcast(s, shape) is not None]
+        return self._chance.choice(fitting)
 
     def _fitting(self, shape: Shape, but: str = "") -> Operand:
         """A number, or another name that can be written into a shape; seldom one that cannot."""

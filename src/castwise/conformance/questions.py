@@ -117,22 +117,13 @@ _UNSIGNED = {f"uint{bits}": (0, 2**bits - 1) for bits in (8, 16, 32, 64)}
 _RANGES = {"bool": (0, 1), **_SIGNED, **_UNSIGNED}
 _FLOAT32_MAX = 3.4028234663852886e38
 _LARGEST_FINITE = {
-    "float16": 65504.0,
-    "float32": _FLOAT32_MAX,
-    "float64": inf,
-    "complex64": _FLOAT32_MAX,
+    "float16": 65504.0, "float32": _FLOAT32_MAX, "float64": inf, "complex64": _FLOAT32_MAX,
     "complex128": inf,
-}
+}  # fmt: skip
 
 # Both sides of both ends of each integer dtype.
-_INTEGERS = (
-    "300",
-    *dict.fromkeys(
-        str(value)
-        for lowest, highest in (*_SIGNED.values(), *_UNSIGNED.values())
-        for value in (lowest - 1, lowest, highest, highest + 1)
-    ),
-)
+_ENDS = [v for a, b in (*_SIGNED.values(), *_UNSIGNED.values()) for v in (a - 1, a, b, b + 1)]
+_INTEGERS = ("300", *dict.fromkeys(map(str, _ENDS)))
 # NumPy 1 draws its lines at 65000 and 3.4e38, not at the largest float16 and float32.
 _FLOATS = words(
     "0.0 1.5 -65000.0 65000.0 65504.0 65505.0 65519.0 65520.0 3.3e38 3.4e38 1e39 "
@@ -142,33 +133,17 @@ _IMAGINARY = words("1j 1.5+1j 70000j 3.4e38j 1e39j infj nanj")
 # Lists of numbers: of each kind, and for a few ops nested ones, of two kinds, and with numbers of
 # every range.
 LISTS = ("[True, True, True]", "[1, 1, 1]", "[1.5, 1.5, 1.5]", "[1+1j, 1+1j, 1+1j]")
-MORE_LISTS = (
-    "[[1, 1, 1], [1, 1, 1], [1, 1, 1]]",
-    "[[1.5, 1.5, 1.5]]",
-    "[True, 1, 1]",
-    "[True, 1.5, 1.5]",
-    "[1, 1.5, 1]",
-    "[1, 1.5, 1+1j]",
-    "[300, -1, 1]",
-    "[2147483648, 1, 1]",
-    "[9223372036854775808, 1, 1]",
-    "[9223372036854775808, -1, 1]",
-    "[9223372036854775808, 1.5, 1]",
-    "[18446744073709551616, 1, 1]",
-    "[1e39, 1, 1]",
-)
-
-
-def chosen_literals() -> tuple[str, ...]:
-    """The chosen values as Python scalars."""
-    return ("False", *_INTEGERS, *_FLOATS, *_IMAGINARY)
+_MORE_LISTS = (
+    "[[1, 1, 1], [1, 1, 1], [1, 1, 1]]", "[[1.5, 1.5, 1.5]]", "[True, 1, 1]", "[True, 1.5, 1.5]",
+    "[1, 1.5, 1]", "[1, 1.5, 1+1j]", "[300, -1, 1]", "[2147483648, 1, 1]",
+    "[9223372036854775808, 1, 1]", "[9223372036854775808, -1, 1]", "[9223372036854775808, 1.5, 1]",
+    "[18446744073709551616, 1, 1]", "[1e39, 1, 1]",
+)  # fmt: skip
 
 
 def chosen_operands(dtypes: Iterable[str]) -> tuple[str, ...]:
     """0-d arrays and NumPy scalars that hold the values chosen for the kind of their dtype."""
-    return tuple(
-        notation for dtype in dtypes for notation in operands_holding(dtype, _values(dtype))
-    )
+    return tuple(chain.from_iterable(operands_holding(d, _values(d)) for d in dtypes))
 
 
 def operands_holding(dtype: str, values: Iterable[str]) -> tuple[str, ...]:
@@ -177,12 +152,8 @@ def operands_holding(dtype: str, values: Iterable[str]) -> tuple[str, ...]:
     >>> operands_holding("uint8", ["-1", "255"])
     ('uint8=255[]', 'np.uint8(255)')
     """
-    return tuple(
-        notation
-        for value in values
-        if _holds(dtype, read_literal(value))
-        for notation in (f"{dtype}={value}[]", f"np.{dtype}({value})")
-    )
+    held = [value for value in values if _holds(dtype, read_literal(value))]
+    return tuple(chain.from_iterable((f"{dtype}={v}[]", f"np.{dtype}({v})") for v in held))
 
 
 def _values(dtype: str) -> tuple[str, ...]:
@@ -207,6 +178,7 @@ def _holds(dtype: str, value: Scalar) -> bool:
 # indices.
 
 Operands = tuple[str, ...]
+Words = Sequence[str]
 
 # The shapes of the operands of each layer; a layer may be called without the last ones.
 _SHAPES = {
@@ -227,9 +199,7 @@ _OF_INDICES = "int64"
 _OF_FLOATS = "float32"
 
 
-def layer_operands(
-    op: str, dtypes: Sequence[str], rare: Sequence[str], some: Sequence[str]
-) -> Iterator[Operands]:
+def _layer_operands(op: str, dtypes: Words, rare: Words, some: Words) -> Iterator[Operands]:
     """Each dtype alone; where there are some to mix, pairs of dtypes in every place."""
     shapes, every = _SHAPES[op], (*dtypes, *rare)
     counts = () if op in _OF_INDEX else range(_LEAST.get(op, len(shapes)), len(shapes) + 1)
@@ -241,32 +211,28 @@ def layer_operands(
         yield from _MIXED.get(op, _mixed)(shapes, dtypes, some)
 
 
-def _mixed(shapes: Operands, dtypes: Sequence[str], some: Sequence[str]) -> Iterator[Operands]:
+def _mixed(shapes: Operands, dtypes: Words, some: Words) -> Iterator[Operands]:
     for a, b in product(some, repeat=2):
         yield from (_shaped(shapes, three) for three in ((a, b, b), (a, a, b), (a, b, a)))
 
 
-def _mixed_with_less(
-    shapes: Operands, dtypes: Sequence[str], some: Sequence[str]
-) -> Iterator[Operands]:
+def _mixed_with_less(shapes: Operands, dtypes: Words, some: Words) -> Iterator[Operands]:
     yield from (_shaped(shapes[:2], pair) for pair in product(some, repeat=2))
     yield from _mixed(shapes, dtypes, some)
 
 
-def _matrices(shapes: Operands, dtypes: Sequence[str], some: Sequence[str]) -> Iterator[Operands]:
+def _matrices(shapes: Operands, dtypes: Words, some: Words) -> Iterator[Operands]:
     yield from (_shaped(shapes, pair) for pair in product(dtypes, repeat=2))
     yield from (_shaped(shapes[:1] * 3, (a, b, b)) for a, b in product(some, repeat=2))
     yield from (_shaped(shapes[:1], (a,)) for a in dtypes)
 
 
-def _indices_first(
-    shapes: Operands, dtypes: Sequence[str], some: Sequence[str]
-) -> Iterator[Operands]:
+def _indices_first(shapes: Operands, dtypes: Words, some: Words) -> Iterator[Operands]:
     yield from (_shaped(shapes, (dtype, _OF_FLOATS)) for dtype in dtypes)
     yield from (_shaped(shapes, (_OF_INDICES, dtype)) for dtype in dtypes)
 
 
-def _classes(shapes: Operands, dtypes: Sequence[str], some: Sequence[str]) -> Iterator[Operands]:
+def _classes(shapes: Operands, dtypes: Words, some: Words) -> Iterator[Operands]:
     """Classes, which have a dimension less than the scores, and probabilities, which have not."""
     yield from (_shaped(shapes, (dtype, _OF_INDICES)) for dtype in dtypes)
     yield from (_shaped(shapes, (_OF_FLOATS, dtype)) for dtype in dtypes)
@@ -285,7 +251,7 @@ _MIXED: dict[str, Callable[..., Iterator[Operands]]] = {
 }
 
 
-def _shaped(shapes: Sequence[str], dtypes: Sequence[str]) -> Operands:
+def _shaped(shapes: Words, dtypes: Words) -> Operands:
     return tuple(f"{dtype}{shape}" for dtype, shape in zip(dtypes, shapes, strict=True))
 
 
@@ -302,27 +268,16 @@ def product_equation(operands: Sequence[object]) -> str:
 
 # How an op is asked about follows from its row.
 _ROWS = tuple(OP_ROWS.values())
+_NO_LAYERS = tuple(op for op in _ROWS if op.name not in LAYERS)
 REDUCTIONS = tuple(op.name for op in _ROWS if op.family == "reductions")
-UNARY = tuple(
-    op.name for op in _ROWS if op.arity == (1, 1) and op.name not in (*REDUCTIONS, *LAYERS)
-)
+UNARY = tuple(op.name for op in _NO_LAYERS if op.arity == (1, 1) and op.name not in REDUCTIONS)
 # A scalar would only test their argument parsing.
 ARRAYS_ONLY = tuple(op.name for op in _ROWS if op.call.arrays_only)
-BINARY = (
-    *(
-        op.name
-        for op in _ROWS
-        if op.arity == (2, 2) and not op.call.arrays_only and op.name not in LAYERS
-    ),
-    "result_type",
-)
+_PAIRS = [op.name for op in _NO_LAYERS if op.arity == (2, 2) and not op.call.arrays_only]
+BINARY = (*_PAIRS, "result_type")
 DTYPES_ONLY = words("promote_types can_cast")
 SELECTIONS = tuple(op.name for op in _ROWS if op.is_condition_first)
-TERNARY = tuple(
-    op.name
-    for op in _ROWS
-    if op.arity[1] == 3 and not op.is_condition_first and op.name not in LAYERS
-)
+TERNARY = tuple(op.name for op in _NO_LAYERS if op.arity[1] == 3 and not op.is_condition_first)
 JOINS = tuple(op.name for op in _ROWS if op.family == "joining")
 SCANS = tuple(op.name for op in _ROWS if op.call.along_axis)
 LOSSES = tuple(op.name for op in _ROWS if op.family == "losses")
@@ -486,7 +441,7 @@ def _operands(scope: Scope, op: str, form: str) -> Iterable[Operands]:
     arrays = (*nd(dtypes), *zero_d(dtypes))
     if op in LAYERS:
         some = [] if "=" in form else [dtype for dtype in SAMPLE if dtype in scope.dtypes]
-        return layer_operands(op, dtypes, scope.rare, some)
+        return _layer_operands(op, dtypes, scope.rare, some)
     if "=" in form:
         return _with_named(scope, op, form, arrays)
     if op in UNARY or op in REDUCTIONS:
@@ -543,7 +498,8 @@ def _by_value(scope: Scope, op: str, form: str) -> Iterator[Operands]:
         for dtype in scope.dtypes:
             yield from product(bases, operands_holding(dtype, EXPONENTS))
     if (op, form) == ("add", "augmented") or (op in BY_VALUE and form == "function"):
-        valued = (*chosen_operands(scope.dtypes), *chosen_literals())
+        literals = ("False", *_INTEGERS, *_FLOATS, *_IMAGINARY)
+        valued = (*chosen_operands(scope.dtypes), *literals)
         partners = nd(scope.dtypes)
         if op == "add":
             partners += zero_d(scope.dtypes)
@@ -568,21 +524,18 @@ def _with_named(scope: Scope, op: str, form: str, arrays: Operands) -> Iterable[
         return (("bool[3]", a, a) for a in every)
     if op in TERNARY:
         return (*((a, a, a) for a in every), *((a, b, b) for a, b in product(some, repeat=2)))
-    if op in _MIXED_OPERANDS and form in named_forms(
-        name, scope.dtypes + CASTINGS
-    ):  # not both of them
+    # Not both dtype= and casting=.
+    if op in _MIXED_OPERANDS and form in named_forms(name, scope.dtypes + CASTINGS):
         return product(every, (*every, *PLAIN))
     return (*((a, a) for a in every), *(product(some, PLAIN) if op in _MIXED_OPERANDS else ()))
 
 
 def _with_out(scope: Scope, op: str) -> Iterator[Operands]:
     """Equal dtypes, so that only out= is in question; `add` also mixes its operands."""
+    arrays = nd(scope.dtypes)
     if op in UNARY or op in REDUCTIONS:
-        yield from product(nd(scope.dtypes))
-    elif op == "add":
-        yield from product(nd(scope.dtypes), repeat=2)
-    else:
-        yield from ((array, array) for array in nd(scope.dtypes))
+        return product(arrays)
+    return product(arrays, repeat=2) if op == "add" else zip(arrays, arrays, strict=True)
 
 
 def _with_rare(scope: Scope, op: str, form: str) -> Iterable[Operands]:
@@ -621,7 +574,7 @@ def _with_lists(scope: Scope, op: str, form: str) -> Iterable[Operands]:
     """Lists of numbers on their own, and with arrays in every place."""
     if "=" in form or op in DTYPES_ONLY:
         return ()
-    lists = (*LISTS, *(MORE_LISTS if op in _MORE_LISTED else ()))
+    lists = (*LISTS, *(_MORE_LISTS if op in _MORE_LISTED else ()))
     if op in UNARY or op in REDUCTIONS:
         return product((*lists, "[]")) if form == "function" else ()
     arrays = nd(dtype for dtype in _BESIDE_LISTS if dtype in scope.dtypes)

@@ -205,46 +205,23 @@ def count(recorder: Recorder, ops: Iterable[str] | None = None) -> int:
 # The calls that look the same in every framework: Python's operators, and questions on dtypes.
 
 OPERATORS: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "floor_divide": operator.floordiv,
-    "remainder": operator.mod,
-    "pow": operator.pow,
-    "matmul": operator.matmul,
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
-    "bitwise_and": operator.and_,
-    "bitwise_or": operator.or_,
-    "bitwise_xor": operator.xor,
-    "bitwise_left_shift": operator.lshift,
-    "bitwise_right_shift": operator.rshift,
-    "bitwise_not": operator.invert,
-    "neg": operator.neg,
-    "positive": operator.pos,
-}
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
+    "floor_divide": operator.floordiv, "remainder": operator.mod, "pow": operator.pow,
+    "matmul": operator.matmul, "eq": operator.eq, "ne": operator.ne, "lt": operator.lt,
+    "le": operator.le, "gt": operator.gt, "ge": operator.ge, "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
+    "bitwise_left_shift": operator.lshift, "bitwise_right_shift": operator.rshift,
+    "bitwise_not": operator.invert, "neg": operator.neg, "positive": operator.pos,
+}  # fmt: skip
 
 # `a += b` and the others. Where an array has no such method Python takes `a + b`.
 AUGMENTED_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "add": operator.iadd,
-    "sub": operator.isub,
-    "mul": operator.imul,
-    "div": operator.itruediv,
-    "floor_divide": operator.ifloordiv,
-    "remainder": operator.imod,
-    "pow": operator.ipow,
-    "matmul": operator.imatmul,
-    "bitwise_and": operator.iand,
-    "bitwise_or": operator.ior,
-    "bitwise_xor": operator.ixor,
-    "bitwise_left_shift": operator.ilshift,
+    "add": operator.iadd, "sub": operator.isub, "mul": operator.imul, "div": operator.itruediv,
+    "floor_divide": operator.ifloordiv, "remainder": operator.imod, "pow": operator.ipow,
+    "matmul": operator.imatmul, "bitwise_and": operator.iand, "bitwise_or": operator.ior,
+    "bitwise_xor": operator.ixor, "bitwise_left_shift": operator.ilshift,
     "bitwise_right_shift": operator.irshift,
-}
+}  # fmt: skip
 
 
 def existing_forms(
@@ -388,11 +365,10 @@ def found_functions(
     framework_names = {name for names in aliases.values() for name in names.split()}
     found = {}
     for op in OPS:
-        path = (instead or {}).get(op) or (
-            None if op in framework_names or op in LAYERS else _path(rooms, aliases, op)
-        )
-        function = None if path is None else _at(rooms, path)
-        if path is not None and function is not None:
+        path = (instead or {}).get(op)
+        if path is None and op not in framework_names and op not in LAYERS:
+            path = _path(rooms, aliases, op)
+        if path and (function := _at(rooms, path)) is not None:
             found[op] = FoundFunction(path, function)
     return found
 

@@ -42,7 +42,6 @@ from castwise.vocab.ops import LAYERS
 # What a transformation is.
 
 Function = Callable[..., Any]  # of arrays; it returns one result, or a list of them
-TOGETHER = 64  # questions in one transformed function, where the transformation says nothing
 
 
 class Spread(NamedTuple):
@@ -72,7 +71,7 @@ class Transformation:
     # nothing where that takes more than a line.
     written: str
     imports: str = ""  # what that program imports besides the framework
-    together: int = TOGETHER  # how many questions share one transformation
+    together: int = 64  # how many questions share one transformation
     # The error with which it refuses a function before it compiles anything, found at little cost;
     # what it refuses so is not asked together with other questions.
     declines: Callable[[Function, Sequence[Any]], Exception | None] = lambda function, arrays: None
@@ -121,12 +120,8 @@ def _scope_through(scope: Scope) -> Scope:
     forms = {op: tuple(f for f in has if "=" not in f) for op, has in scope.forms.items()}
     return scope._replace(
         forms={op: has for op, has in forms.items() if op not in _ASKS_NO_ARRAYS},
-        literals=PLAIN,
-        scalars=(),
-        foreign=(),
-        rare=(),
-        by_value=False,
-    )
+        literals=PLAIN, scalars=(), foreign=(), rare=(), by_value=False,
+    )  # fmt: skip
 
 
 _ASKS_NO_ARRAYS = ("result_type", "promote_types", "can_cast")  # they return no array
@@ -200,7 +195,7 @@ class _Asker:
         """The answers to questions that are asked in one function. If it raises, each part of it is
         asked, down to the questions that make it raise."""
         try:
-            results = self._run(asked)
+            results = tuple(self._transformation.run(*self._function(asked)))
             return [
                 self._answer(question, plain[question], result)
                 for question, result in zip(asked, results, strict=True)
@@ -220,10 +215,10 @@ class _Asker:
             return self._failed(question, plain, result)
         if not isinstance(result, Spread):
             dtype = self._recorder.dtype_of(result)
-            if dtype is None:
-                error = f"The result is of type {_type_name(result)}."
-                return Through(question, plain, FAILED, error)
-            return Through(question, plain, dtype)
+            if dtype is not None:
+                return Through(question, plain, dtype)
+            error = f"The result is of type {_type_name(result)}."
+            return Through(question, plain, FAILED, error)
         named = {DECLARED: result.declared, **result.parts}
         dtypes = {where: self._recorder.dtype_of(part) or FAILED for where, part in named.items()}
         others = [dtype for dtype in dtypes.values() if dtype != dtypes[DECLARED]]
@@ -235,11 +230,6 @@ class _Asker:
         """The answer that an error amounts to, with what it says."""
         said = error.__cause__ if isinstance(error, NoKernelError) else error
         return Through(question, plain, self._error_answer(error), _line(said or error))
-
-    def _run(self, asked: Sequence[GridQuestion]) -> Sequence[Any]:
-        """The results of a transformed function that makes all the calls."""
-        function, arrays = self._function(asked)
-        return tuple(self._transformation.run(function, arrays))
 
     def _function(self, asked: Sequence[GridQuestion]) -> tuple[Function, list[Any]]:
         """A function of the framework's arrays that makes all the calls, and its arrays."""

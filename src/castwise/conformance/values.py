@@ -11,7 +11,7 @@ import functools
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, permutations
 from math import inf, nan
 from typing import Any, NamedTuple
 
@@ -260,12 +260,8 @@ def _alike(op: str) -> Iterator[Operands]:
 def _unlike(op: str, form: str) -> Iterator[Operands]:
     """Operands of several dtypes, and scalars."""
     if op in _MIXED:
-        for first in _MIXED_DTYPES:
-            for second in _MIXED_DTYPES:
-                if op == "where" and first != second:
-                    yield _third(op, first, second)
-                elif first != second:
-                    yield from _binary(op, first, second)
+        for first, second in permutations(_MIXED_DTYPES, 2):
+            yield from [_third(op, first, second)] if op == "where" else _binary(op, first, second)
     if op in JOINS:
         yield vector("int64", edges("int64")), vector("float32", edges("float32"))
     for dtype in DTYPES:
@@ -321,9 +317,8 @@ def _beside_scalars(op: str, form: str, dtype: str) -> Iterator[Operands]:
         yield from ((condition, other, array) for other in others)
         return
     if op == "clamp":
-        yield from (
-            (array, number(low), number(high)) for low, high in ((-1, 3), (0, 100), (0.5, 2.5))
-        )
+        bounds = ((-1, 3), (0, 100), (0.5, 2.5))
+        yield from ((array, number(low), number(high)) for low, high in bounds)
         return
     if op == "lerp":
         end = vector(dtype, edges(dtype)[::-1])
@@ -339,19 +334,16 @@ def _beside_scalars(op: str, form: str, dtype: str) -> Iterator[Operands]:
 def _powers(dtype: str) -> Iterator[Operands]:
     """Exponents that are numbers or 0-d, at some of which frameworks take short cuts."""
     array = vector(dtype, edges(dtype))
+    small = [x for x in ordinary(dtype) if isinstance(x, complex) or 0 <= x < 4]
     for text in _EXPONENTS:
         exponent = read_literal(text)
         yield array, number(exponent)
-        yield number(exponent), vector(dtype, [x for x in ordinary(dtype) if _is_small(x)])
+        yield number(exponent), vector(dtype, small)
         if isinstance(exponent, int):
             yield array, single("int64", exponent)
             yield array, single("int8", exponent)
         else:
             yield array, single("float64", exponent)
-
-
-def _is_small(value: Scalar) -> bool:
-    return isinstance(value, complex) or 0 <= value < 4
 
 
 def _third(op: str, first: str, second: str) -> Operands:
@@ -453,11 +445,8 @@ def numpy_held(array: Any) -> Held:
 
 # dtype -> significant bits and the exponent of the smallest normal number
 _FORMATS = {
-    "float16": (11, -14),
-    "bfloat16": (8, -126),
-    "float32": (24, -126),
-    "float64": (53, -1022),
-}
+    "float16": (11, -14), "bfloat16": (8, -126), "float32": (24, -126), "float64": (53, -1022),
+}  # fmt: skip
 _PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 # What small floats are added and multiplied in.
 _ACCUMULATED = {"float16": "float32", "bfloat16": "float32"}
@@ -591,8 +580,7 @@ def ulps_apart(one: Any, other: Any) -> Any:
     import numpy as np
 
     if one.dtype.kind == "c":
-        parts = (ulps_apart(one.real, other.real), ulps_apart(one.imag, other.imag))
-        return np.maximum(*parts)
+        return np.maximum(ulps_apart(one.real, other.real), ulps_apart(one.imag, other.imag))
     if one.dtype.name == "bool" or "int" in one.dtype.name:
         return np.abs(one.astype(object) - other.astype(object)).astype(np.float64)
     (first, is_minus), (second, is_also_minus) = _float_sizes(one), _float_sizes(other)
