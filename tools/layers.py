@@ -267,17 +267,12 @@ def _transformation_layer(
     """The layer of a compiler, an exporter or a tracer. What fails inside it is refused; a result
     without a dtype is no answer."""
     found = json.loads(Path(path).read_text(encoding="utf-8"))
-    cells = [
-        LayerCell(
-            each["op"],
-            each["form"],
-            ";".join(each["operands"]),
-            REFUSED if each["through"].startswith(FAILED) else each["through"],
-            each["framework"],
-        )
-        for each in found["differences"]
-        if each["through"] != FAILED
-    ]
+    cells = []
+    for each in found["differences"]:
+        if each["through"] != FAILED:
+            answer = REFUSED if each["through"].startswith(FAILED) else each["through"]
+            asked = each["op"], each["form"], ";".join(each["operands"])
+            cells.append(LayerCell(*asked, answer, each["framework"]))
     version = found["installed"]["version"]
     source = source or f"{found['framework']} {version} through {found['through']}"
     told = sorted(cell for cell in cells if _differ(cell.answer, cell.below))

@@ -115,8 +115,7 @@ def asked(op: str, held: DType) -> str:
         session = runtime_session(model)
     except Exception:  # its errors have no other class in common
         return "lacks"
-    names = [f"x{n}" for n in range(len(arrays))]
-    given = dict(zip(names, arrays, strict=True))
+    given = {f"x{n}": array for n, array in enumerate(arrays)}
     if held.bits < 16 and held.kind == "float":  # it does not accept such arrays from NumPy
         return ""
     try:

@@ -110,7 +110,6 @@ def _answers(here: Connection, current: Any) -> bool:
 def _ask_all(
     part: Part, place: int, lost: tuple[int, ...], answers: Connection, current: Any
 ) -> None:
-    """What the other process does."""
     recorder = part.recorder()
     make = cache(recorder.make)  # an op that writes into an operand is given a copy
     found: list[str | NoAnswer | None] = []  # None where it is not asked

@@ -240,10 +240,8 @@ def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
     assigned = dialect.ops.get(f"{_EVERY_OP}/augmented", Rule()).writes.rebinds
     yield "`x += y`", REBINDS[assigned] if assigned else "as in place"
     yield "A NumPy array as an operand", NUMPY_ARRAYS[rule.numpy.arrays or "refused"]
-    yield (
-        "`can_cast`",
-        f"that of {dialect.casts_as}" if dialect.casts_as else OUTPUTS[dialect.casts],
-    )
+    casts = f"that of {dialect.casts_as}" if dialect.casts_as else OUTPUTS[dialect.casts]
+    yield "`can_cast`", casts
     for guard in dialect.joining.guards:
         yield "Guard", GUARDS[guard]
     if dialect.joining.refusal:
@@ -252,15 +250,8 @@ def general_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
 
 def other_rules(dialect: Dialect) -> list[str]:
     """What else applies to every op without a special rule, one phrase per field."""
-    told_above = (
-        "joins.by",
-        "scalars",
-        "range.limit",
-        "range.beyond",
-        "writes.into",
-        "numpy.arrays",
-    )
-    return phrases(without(dialect.ops.get(_EVERY_OP, Rule()), *told_above))
+    told_above = "joins.by scalars range.limit range.beyond writes.into numpy.arrays"
+    return phrases(without(dialect.ops.get(_EVERY_OP, Rule()), *told_above.split()))
 
 
 def op_rules(dialect: Dialect) -> Iterator[tuple[str, str]]:
@@ -333,12 +324,9 @@ _TOLD_ANYWAY = re.compile(
 _REFUSED = "Refused: "
 _Rows = list[tuple[str, str]]
 _ASSIGNED = (
-    "float32[3] += float64[3]",
-    "float32[3] += int32[3]",
-    "int32[3] += float32[3]",
-    "int8[3] += int32[3]",
-    "int32[3] += 1.5",
-)
+    "float32[3] += float64[3]", "float32[3] += int32[3]", "int32[3] += float32[3]",
+    "int8[3] += int32[3]", "int32[3] += 1.5",
+)  # fmt: skip
 
 
 def page_name(dialect: Dialect) -> str:
@@ -481,11 +469,8 @@ def _joined(dialect: Dialect, a: DType, b: DType) -> str:
 def _one_sided(dialect: Dialect) -> Iterator[str]:
     """Operands whose result depends on their order, arrays before scalars."""
     arrays = [array_operand(d, (3,)) for d in dialect.dtypes]
-    pairs = (
-        *combinations(arrays, 2),
-        *product(arrays, PYTHON_SCALARS),
-        *combinations(PYTHON_SCALARS, 2),
-    )
+    pairs = [*combinations(arrays, 2), *product(arrays, PYTHON_SCALARS)]
+    pairs += combinations(PYTHON_SCALARS, 2)
     for (a, b), form, name in product(pairs, ("operator", "function"), ("add", "ne")):
         there, back = (Question(op(name), pair, dialect, form) for pair in ((a, b), (b, a)))
         results = _answer(outcome_of(there)), _answer(outcome_of(back))
@@ -496,9 +481,8 @@ def _one_sided(dialect: Dialect) -> Iterator[str]:
 def _assignments(dialect: Dialect) -> Iterator[str]:
     """What some assignments give, and the same in place if that differs."""
     questions = [question_in(text, dialect) for text in _ASSIGNED]
-    known = [
-        q for q in questions if all(not o.dtype or o.dtype in dialect.dtypes for o in q.operands)
-    ]
+    own = (None, *dialect.dtypes)
+    known = [q for q in questions if all(operand.dtype in own for operand in q.operands)]
     methods = [replace(q, form="operator", inplace=True) for q in known]
     assigned, in_place = ([_answer(outcome_of(q)) for q in asked] for asked in (known, methods))
     asked = [f"`{question}`" for question in known]
@@ -559,9 +543,7 @@ _OWN = "custom dialects that choose it"
 def value_tables(dialects: Iterable[Dialect]) -> str:
     """A table for each rule: what may happen, and in which dialects; then one for rules on ops."""
     distinct = _distinct(dialects)
-    tables = [
-        _values_table(TITLES[name], name, choices, distinct) for name, choices in CHOICES.items()
-    ]
+    tables = [_values_table(name, choices, distinct) for name, choices in CHOICES.items()]
     return "\n".join([*tables, _ops_table(distinct)])
 
 
@@ -573,17 +555,11 @@ def _distinct(dialects: Iterable[Dialect]) -> list[Dialect]:
     return sorted(seen.values(), key=lambda d: d.name)
 
 
-def _values_table(
-    title: str, field: str, choices: Mapping[str, str], dialects: list[Dialect]
-) -> str:
-    rows = [
-        (
-            meaning,
-            ", ".join(d.name for d in dialects if attrgetter(field)(d.values) == choice) or _OWN,
-        )
-        for choice, meaning in choices.items()
-    ]
-    lines = [f"| {title} | in |", "|---|---|", *(f"| {text} | {names} |" for text, names in rows)]
+def _values_table(field: str, choices: Mapping[str, str], dialects: list[Dialect]) -> str:
+    lines = [f"| {TITLES[field]} | in |", "|---|---|"]
+    for choice, meaning in choices.items():
+        named = [d.name for d in dialects if attrgetter(field)(d.values) == choice]
+        lines.append(f"| {meaning} | {', '.join(named) or _OWN} |")
     return "\n".join([*lines, ""])
 
 
@@ -759,21 +735,13 @@ _MADE = "<!-- written by docs/refresh.py -->"
 
 def history_page(framework: str) -> str:
     """What the recorded releases of a framework changed."""
-    return "\n".join(
-        [
-            f"# What releases of {framework} changed",
-            "",
-            _MADE,
-            "",
-            "From the recorded answers of each release, the newest first."
-            f" `castwise history {framework} --cells` lists every group, `--op` limits it to an op,"
-            " and `--json` has every answer."
-            " [How releases are recorded](../reference/releases.md).",
-            "",
-            history_markdown(history(framework)),
-            "",
-        ]
+    about = (
+        "From the recorded answers of each release, the newest first."
+        f" `castwise history {framework} --cells` lists every group, `--op` limits it to an op,"
+        " and `--json` has every answer. [How releases are recorded](../reference/releases.md)."
     )
+    title, changes = f"# What releases of {framework} changed", history_markdown(history(framework))
+    return "\n\n".join([title, _MADE, about, changes]) + "\n"
 
 
 def history_index(frameworks: Sequence[str]) -> str:
@@ -783,16 +751,9 @@ def history_index(frameworks: Sequence[str]) -> str:
         found = history(name)
         newest = f"{found[0].version}: {release_summary(found[0])}"
         rows.append([f"[{name}]({name}.md)", quantity(len(found) + 1, "release"), newest])
-    return "\n".join(
-        [
-            "# What releases changed",
-            "",
-            _MADE,
-            "",
-            "Release notes seldom say which results get another dtype. These pages do: castwise"
-            " asked each release the same questions and compared the answers.",
-            "",
-            *map(markdown_row, rows),
-            "",
-        ]
+    about = (
+        "Release notes seldom say which results get another dtype. These pages do: castwise"
+        " asked each release the same questions and compared the answers."
     )
+    table = "\n".join(map(markdown_row, rows))
+    return "\n\n".join(["# What releases changed", _MADE, about, table]) + "\n"
