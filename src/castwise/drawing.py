@@ -11,20 +11,15 @@ from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
 
 LETTER = 7.3  # width of a letter in the pictures' font
-FONT = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+_FONT = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 
 def svg_document(width: float, height: float, parts: Iterable[str]) -> str:
     """A whole picture on a white background."""
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
-            f' viewBox="0 0 {width:.0f} {height:.0f}" font-family="{FONT}" font-size="12">',
-            f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>',
-            *parts,
-            "</svg>",
-        ]
-    )
+    size = f'width="{width:.0f}" height="{height:.0f}"'
+    box, font = f'viewBox="0 0 {width:.0f} {height:.0f}"', f'font-family="{_FONT}" font-size="12"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} {font}>'
+    return "\n".join([head, f'<rect {size} fill="#ffffff"/>', *parts, "</svg>"])
 
 
 def svg_text(x: float, y: float, text: str, style: str = "") -> str:
@@ -87,4 +82,9 @@ def shade(dtype: DType) -> str:
     depth = math.log2(min(max(8, bits), 64))  # darker than int64 is hard to read in dark mode
     lightness, saturation = 0.93 - 0.033 * depth, 0.45 + 0.04 * depth
     rgb = colorsys.hls_to_rgb(_HUES[dtype.kind] / 360, lightness, saturation)
-    return "#" + "".join(f"{round(255 * channel):02x}" for channel in rgb)
+    return hex_colour(round(255 * channel) for channel in rgb)
+
+
+def hex_colour(channels: Iterable[int]) -> str:
+    """A colour as pages and pictures write it."""
+    return "#" + "".join(f"{channel:02x}" for channel in channels)

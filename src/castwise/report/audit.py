@@ -198,7 +198,6 @@ def _where(place: SourcePlace, origin: DtypeOrigin) -> str:
 
 
 def _lines_fixed(origin: DtypeOrigin) -> str:
-    """The lines that the fixes change."""
     here = origin.place
     places = [fix.place for fix in origin.fixes]
     near = dict.fromkeys(place.line for place in places if place.file == here.file)

@@ -109,7 +109,6 @@ def _withdrawn(origin: DtypeOrigin) -> dict[str, Any]:
 
 
 def _crash(crash: ExplainedCrash) -> dict[str, Any]:
-    """What ended the program."""
     return {
         **_start(crash.place),
         "code": crash.code,
@@ -124,7 +123,6 @@ def _crash(crash: ExplainedCrash) -> dict[str, Any]:
 
 
 def _inside(inside: InsideCoverage) -> dict[str, Any]:
-    """What was seen inside libraries and in backward."""
     return {
         "seen": inside.seen,
         "not_understood": dict(inside.not_understood.most_common()),
@@ -147,7 +145,6 @@ def _inside(inside: InsideCoverage) -> dict[str, Any]:
 
 
 def _coverage(coverage: Coverage) -> dict[str, Any]:
-    """How much was seen."""
     return {
         "seen": coverage.seen,
         "files": coverage.files,
@@ -407,7 +404,6 @@ def _result(
 
 
 def _crashed(crash: ExplainedCrash, root: Path) -> dict[str, Any]:
-    """The error that ended the program."""
     sentences = ["The program ended here: a dtype error.", *crash_sentences(crash)]
     file = file_named_from(crash.place.file, root)
     known = _ENDED, file, crash.code, crash.error.partition(":")[0]
@@ -416,7 +412,6 @@ def _crashed(crash: ExplainedCrash, root: Path) -> dict[str, Any]:
 
 
 def _lost(loss: LostValues, root: Path) -> dict[str, Any]:
-    """What an operation lost."""
     file = file_named_from(loss.place.file, root)
     known = LOST, file, loss.code, loss.what, loss.how
     return {
@@ -427,7 +422,6 @@ def _lost(loss: LostValues, root: Path) -> dict[str, Any]:
 
 
 def _differs(finding: CompiledFinding, root: Path) -> dict[str, Any]:
-    """What a compiled function gives otherwise."""
     file = file_named_from(finding.place.file, root)
     known = DIFFERS, file, finding.function, finding.difference.what, finding.compiler
     text = f"{compiled_sentence(finding)}."

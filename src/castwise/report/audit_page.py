@@ -87,7 +87,6 @@ _FEWEST_FOLDED = 3
 
 
 def _anchor(place: SourcePlace) -> str:
-    """The anchor of a place's line in the page."""
     return _name(place.file, place.line)
 
 
@@ -119,7 +118,6 @@ def _source_html(audit: Audit) -> Iterator[str]:
 
 
 def _notes(audit: Audit) -> dict[tuple[str, int], list[str]]:
-    """The notes below each line."""
     notes: dict[tuple[str, int], list[str]] = {}
     for origin in audit.origins:
         place = (origin.place.file, origin.place.line)
@@ -373,7 +371,6 @@ def _row(finding: Finding, origin: DtypeOrigin) -> str:
 
 
 def _losses_html(losses: Iterable[LostValues]) -> Iterator[str]:
-    """A table of them."""
     yield "<h2>Lost values</h2>"
     rows = [
         f"<tr><td>{escape(place_text(loss.place))}</td>"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -37,6 +37,7 @@ from castwise.drawing import (
     FAINT,
     INK,
     LETTER,
+    hex_colour,
     svg_box,
     svg_document,
     svg_hover,
@@ -242,12 +243,9 @@ def diff_markdown(diff: Diff) -> str:
 
 # All except text and html list every cell.
 DIFF_FORMATS: dict[str, Callable[[Diff], str | bytes]] = {
-    "text": diff_text,
-    "json": lambda diff: json.dumps(diff_json(diff)),
-    "csv": diff_csv,
-    "md": diff_markdown,
-    "html": diff_html,
-}
+    "text": diff_text, "json": lambda diff: json.dumps(diff_json(diff)), "csv": diff_csv,
+    "md": diff_markdown, "html": diff_html,
+}  # fmt: skip
 
 
 # What each release of a framework changed.
@@ -302,7 +300,6 @@ def _markdown_cells(group: Differences) -> list[str]:
 
 
 def _history_html(releases: Sequence[Release]) -> str:
-    """The history as a page."""
     parts = [part for release in releases for part in _release_parts(release)]
     return page(f"What releases of {releases[0].dialect.framework} changed", *parts)
 
@@ -317,7 +314,6 @@ def _release_parts(release: Release) -> Iterator[str]:
 
 
 def _release_title(release: Release) -> str:
-    """The release and the one before."""
     framework = release.dialect.framework
     return f"{framework} {release.version}, after {release_name(release.before)}"
 
@@ -382,11 +378,9 @@ def history_json(releases: Sequence[Release]) -> list[dict[str, Any]]:
 
 
 HISTORY_FORMATS: dict[str, Callable[[Sequence[Release]], str | bytes]] = {
-    "text": history_text,
-    "json": lambda releases: json.dumps(history_json(releases)),
-    "md": history_markdown,
-    "html": _history_html,
-}
+    "text": history_text, "json": lambda releases: json.dumps(history_json(releases)),
+    "md": history_markdown, "html": _history_html,
+}  # fmt: skip
 
 
 # How much all dialects differ from each other.
@@ -598,13 +592,13 @@ def scale_colour(part: float) -> str:
     place = min(max(part, 0.0), 1.0) * (len(_SCALE) - 1)
     low = min(int(place), len(_SCALE) - 2)
     ends = zip(_SCALE[low], _SCALE[low + 1], strict=True)
-    return _hex(round(x + (y - x) * (place - low)) for x, y in ends)
+    return hex_colour(round(x + (y - x) * (place - low)) for x, y in ends)
 
 
 def _legend(left: float, top: float, most: float) -> Iterator[str]:
     """The colour scale, from 0 to the largest value."""
     stops = [
-        f'<stop offset="{place / (len(_SCALE) - 1)}" stop-color="{_hex(colour)}"/>'
+        f'<stop offset="{place / (len(_SCALE) - 1)}" stop-color="{hex_colour(colour)}"/>'
         for place, colour in enumerate(_SCALE)
     ]
     yield f'<defs><linearGradient id="scale">{"".join(stops)}</linearGradient></defs>'
@@ -612,10 +606,6 @@ def _legend(left: float, top: float, most: float) -> Iterator[str]:
     for part in (0, 0.5, 1):
         style = f'text-anchor="middle" fill="{FAINT}"'
         yield svg_text(left + _SCALE_WIDTH * part, top + 28, f"{100 * most * part:.0f} %", style)
-
-
-def _hex(colour: Iterable[int]) -> str:
-    return "#" + "".join(f"{channel:02x}" for channel in colour)
 
 
 # The tree of a clustering, beside the rows of a heat map.
@@ -672,11 +662,7 @@ class _Lines:
 # The formats of distances, of which the last two are the heat map.
 
 DISTANCE_FORMATS: dict[str, Callable[[Distances], str | bytes]] = {
-    "text": distances_text,
-    "json": distances_json,
-    "csv": distances_csv,
-    "md": distances_markdown,
-    "html": distances_html,
-    "svg": distances_svg,
+    "text": distances_text, "json": distances_json, "csv": distances_csv, "md": distances_markdown,
+    "html": distances_html, "svg": distances_svg,
     "png": lambda found: svg_to_png(distances_svg(found)),
-}
+}  # fmt: skip

@@ -488,10 +488,6 @@ def lattice_dot(lattice: Lattice) -> str:
 
 
 LATTICE_FORMATS: dict[str, Callable[[Lattice], str | bytes]] = {
-    "text": lattice_text,
-    "json": lattice_json,
-    "dot": lattice_dot,
-    "html": lattice_html,
-    "svg": lattice_svg,
-    "png": lattice_png,
-}
+    "text": lattice_text, "json": lattice_json, "dot": lattice_dot, "html": lattice_html,
+    "svg": lattice_svg, "png": lattice_png,
+}  # fmt: skip

@@ -123,7 +123,6 @@ def dtypes_text(dialect: Dialect | None = None, paint: Paint = plain, width: int
 
 
 def _dialects(only: Dialect | None = None) -> list[Dialect]:
-    """One dialect, or all of them."""
     return [only] if only else list(map(dialect_named, dialects()))
 
 

@@ -22,35 +22,21 @@ if TYPE_CHECKING:
 
 # The class of a result -> the function in castwise.report that writes it.
 _TEXTS = {
-    "Audit": "audit_page.audit_words",
-    "AuditLog": "audit_page.log_words",
-    "Decision": "answers.decision_text",
-    "Dialect": "lists.dialect_text",
-    "Diff": "diff.diff_text",
-    "Distances": "diff.distances_text",
-    "DtypeOrigin": "audit_page.origin_words",
-    "Lattice": "lattice.lattice_text",
-    "Port": "port.port_text",
-    "Table": "table.table_text",
-}
+    "Audit": "audit_page.audit_words", "AuditLog": "audit_page.log_words",
+    "Decision": "answers.decision_text", "Dialect": "lists.dialect_text", "Diff": "diff.diff_text",
+    "Distances": "diff.distances_text", "DtypeOrigin": "audit_page.origin_words",
+    "Lattice": "lattice.lattice_text", "Port": "port.port_text", "Table": "table.table_text",
+}  # fmt: skip
 _CARDS = {
-    "Audit": "audit_page.audit_card",
-    "AuditLog": "audit_page.log_card",
-    "CastCounts": "showing.counts_card",
-    "Decision": "answers.decision_card",
-    "Dialect": "lists.dialect_card",
-    "Diff": "diff.diff_card",
-    "Distances": "diff.distances_card",
-    "DtypeOrigin": "audit_page.origin_card",
-    "Explained": "answers.explained_card",
-    "Finding": "audit_page.finding_card",
-    "Graph": "showing.graph_card",
-    "Lattice": "lattice.lattice_card",
-    "Port": "port.port_card",
-    "Redialect": "showing.redialect_card",
-    "Simplification": "showing.simplification_card",
+    "Audit": "audit_page.audit_card", "AuditLog": "audit_page.log_card",
+    "CastCounts": "showing.counts_card", "Decision": "answers.decision_card",
+    "Dialect": "lists.dialect_card", "Diff": "diff.diff_card", "Distances": "diff.distances_card",
+    "DtypeOrigin": "audit_page.origin_card", "Explained": "answers.explained_card",
+    "Finding": "audit_page.finding_card", "Graph": "showing.graph_card",
+    "Lattice": "lattice.lattice_card", "Port": "port.port_card",
+    "Redialect": "showing.redialect_card", "Simplification": "showing.simplification_card",
     "Table": "table.table_card",
-}
+}  # fmt: skip
 
 
 def report_text(result: object) -> str:

@@ -339,11 +339,6 @@ def table_json(table: Table) -> str:
 
 
 FORMATS: dict[str, Callable[[Table], str | bytes]] = {
-    "text": table_text,
-    "md": table_markdown,
-    "csv": table_csv,
-    "json": table_json,
-    "html": table_html,
-    "svg": table_svg,
-    "png": table_png,
-}
+    "text": table_text, "md": table_markdown, "csv": table_csv, "json": table_json,
+    "html": table_html, "svg": table_svg, "png": table_png,
+}  # fmt: skip
