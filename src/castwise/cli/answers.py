@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -86,9 +87,8 @@ def explain(
 
     if traceback is not None:
         if traceback.isatty():
-            click.echo(
-                "castwise: paste the traceback, then press Ctrl-D on a line alone.", err=True
-            )
+            what_to_do = "paste the traceback, then press Ctrl-D on a line alone."
+            click.echo(f"castwise: {what_to_do}", err=True)
         return _explain_traceback(traceback.read(), _dialect_alone(words, dialect), as_json)
     name, expression = _asked(words, dialect)
     found = explained(taken_apart(expression, name))
@@ -101,7 +101,6 @@ def explain(
 
 
 def _explain_traceback(text: str, dialect: str | None, as_json: bool) -> int:
-    """Explains what a traceback asks."""
     from castwise.catalog.dialects import DEFAULT
     from castwise.engine.explain import taken_apart
     from castwise.engine.tracebacks import read_traceback
@@ -117,13 +116,13 @@ def _explain_traceback(text: str, dialect: str | None, as_json: bool) -> int:
     read = read_traceback(text)
     name = dialect or read.dialect or chosen_here() or DEFAULT
     found = explained(taken_apart(asked_in(read, name), name))
+    paint, width = paint_for_stdout(), page_width()
     if as_json:
         echo({"read": read.as_json(), **explanation_json(found)})
-        return DONE if found.is_run else FOUND
-    paint, width = paint_for_stdout(), page_width()
-    click.echo(f"{read_text(read, paint, width)}\n\n{explanation_text(found, paint, width)}")
-    if found.is_run:
-        click.echo(f"\n{accepted_text(found.question.dialect.name, width)}")
+    else:
+        click.echo(f"{read_text(read, paint, width)}\n\n{explanation_text(found, paint, width)}")
+        if found.is_run:
+            click.echo(f"\n{accepted_text(found.question.dialect.name, width)}")
     return DONE if found.is_run else FOUND
 
 
@@ -258,7 +257,7 @@ def table(
             raise UsageError("the op is given twice: leave out --op or the argument.")
         dialect, op = dialect_first(dialect, named_op)
     made = make_table(op or "add", dialect_named(dialect), form=form, columns=columns)
-    deliver(made, FORMATS, format_, output, lambda paint: table_text(made, paint, terminal_width()))
+    deliver(made, FORMATS, format_, output, partial(table_text, made, width=terminal_width()))
     return DONE
 
 
@@ -285,8 +284,8 @@ def lattice(dialect: str, format_: str | None, output: Path | None) -> int:
     from castwise.report.lattice import LATTICE_FORMATS, lattice_text
 
     made = make_lattice(dialect)
-    width = page_width()
-    deliver(made, LATTICE_FORMATS, format_, output, lambda paint: lattice_text(made, paint, width))
+    text = partial(lattice_text, made, width=page_width())
+    deliver(made, LATTICE_FORMATS, format_, output, text)
     return DONE
 
 
@@ -336,9 +335,8 @@ def dtypes(named: str | None, dialect: str | None, as_json: bool) -> int:
     from castwise.report.lists import dtypes_json, dtypes_text
 
     chosen = _chosen(named, dialect)
-    echo(
-        dtypes_json(chosen) if as_json else dtypes_text(chosen, paint_for_stdout(), page_width(120))
-    )
+    paint, width = paint_for_stdout(), page_width(120)
+    echo(dtypes_json(chosen) if as_json else dtypes_text(chosen, paint, width))
     return DONE
 
 
@@ -428,8 +426,6 @@ def explorer(output: Path, chosen: tuple[str, ...], docs: str) -> int:
     names = chosen or all_dialects()
     with progress_to(f"Asking {len(names)} dialects", len(names)) as on_progress:
         files = build_explorer(output, names, docs, on_progress)
-    size = sum(file.stat().st_size for file in files)
-    click.echo(
-        f"{output / 'index.html'}: {len(names)} dialects, {size / 1e6:.1f} MB in {len(files)} files"
-    )
+    size = f"{sum(file.stat().st_size for file in files) / 1e6:.1f} MB in {len(files)} files"
+    click.echo(f"{output / 'index.html'}: {len(names)} dialects, {size}")
     return DONE

@@ -659,7 +659,6 @@ def port(
 
 
 def _write_port(found: Port, json_file: Path | None, html_file: Path | None) -> None:
-    """Writes the files that are wanted."""
     import json
 
     from castwise.report.port import port_html, port_json

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -89,14 +90,8 @@ def _diff_two(
         known = ", ".join(DIFF_FORMATS)
         raise UsageError(f"{format_} needs diff --all; for two dialects use one of {known}.")
     found = make_diff(dialect_named(first), dialect_named(second), op=op)
-    width = page_width()
-    deliver(
-        found,
-        DIFF_FORMATS,
-        format_,
-        output,
-        lambda paint: diff_text(found, paint, width, shows_all=cells),
-    )
+    text = partial(diff_text, found, width=page_width(), shows_all=cells)
+    deliver(found, DIFF_FORMATS, format_, output, text)
     return FOUND if found.count else DONE
 
 
@@ -106,13 +101,8 @@ def _diff_all(format_: str | None, output: Path | None) -> int:
     from castwise.report.diff import DISTANCE_FORMATS, distances_text
 
     found = distances(all_dialects())
-    deliver(
-        found,
-        DISTANCE_FORMATS,
-        format_,
-        output,
-        lambda paint: distances_text(found, paint, page_width()),
-    )
+    text = partial(distances_text, found, width=page_width())
+    deliver(found, DISTANCE_FORMATS, format_, output, text)
     return DONE
 
 
@@ -154,13 +144,8 @@ def history(
     found = make_history(framework, row)
     if since:
         found = released_after(found, since)
-    deliver(
-        found,
-        HISTORY_FORMATS,
-        "json" if as_json else format_,
-        output,
-        lambda paint: history_text(found, paint, page_width(), shows_all=cells),
-    )
+    text = partial(history_text, found, width=page_width(), shows_all=cells)
+    deliver(found, HISTORY_FORMATS, "json" if as_json else format_, output, text)
     return DONE
 
 

@@ -160,7 +160,6 @@ class Reason(NamedTuple):
 
 
 def _reason(difference: PairDifference, first: Answers, second: Answers) -> Reason:
-    """Why the two answers differ."""
     pair = _bare(difference, first, second)
     _, a, b = difference
     narrow = _narrower(pair, a, b, first, second)

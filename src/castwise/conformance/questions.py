@@ -398,7 +398,6 @@ def is_about(operands: Operands, dtypes: Container[str]) -> bool:
 
 
 def _sorts(operand: str) -> tuple[str, ...]:
-    """What an operand goes by."""
     if operand.startswith("["):
         return ("list",)
     return _NAME.match(operand).groups()  # type: ignore[union-attr]

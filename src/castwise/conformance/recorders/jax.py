@@ -68,13 +68,9 @@ LITERALS = (
 )
 # In place is `x.at[...].add(y)`; `power` is left out, for which a trace has no concrete exponent.
 _AT_METHODS = {
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "div": "divide",
-    "maximum": "max",
+    "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "maximum": "max",
     "minimum": "min",
-}
+}  # fmt: skip
 _TAKE_DTYPE = words("sum prod mean cumsum cumprod std var concat stack")
 _TAKE_INITIAL = words("sum prod max min")
 _TAKE_WHERE = words("sum prod mean std var any all max min")
@@ -103,8 +99,8 @@ class JaxRecorder(FrameworkRecorder):
     """The JAX installed here, in one of its modes."""
 
     name = "jax"
-    dialects: tuple[str, ...] = (
-        *("jax", "jax:x64", "jax:strict", "jax:strict-x32", "jax:explicit-x64", "jax:gpu"),
+    dialects: tuple[str, ...] = words(
+        "jax jax:x64 jax:strict jax:strict-x32 jax:explicit-x64 jax:gpu"
     )
 
     def __init__(self, mode: str = "") -> None:
@@ -248,7 +244,6 @@ def _forms(op: str) -> tuple[str, ...]:
 
 
 def _named_forms(op: str) -> Iterator[str]:
-    """The forms in which an op is given something by name."""
     if op in _TAKE_DTYPE:
         yield from named_forms("dtype", DTYPES)
     if op in _TAKE_INITIAL:

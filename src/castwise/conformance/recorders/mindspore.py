@@ -51,16 +51,9 @@ _WANTED = re.compile(
 # The primitives by which an op is called otherwise than by its own name; a function that calls
 # several names the dtype of a step.
 _PRIMITIVES = {
-    "lt": "less",
-    "le": "lessequal",
-    "gt": "greater",
-    "ge": "greaterequal",
-    "eq": "equal",
-    "ne": "notequal",
-    "remainder": "floormod",
-    "where": "select",
-    "lerp": "lerp",
-}
+    "lt": "less", "le": "lessequal", "gt": "greater", "ge": "greaterequal", "eq": "equal",
+    "ne": "notequal", "remainder": "floormod", "where": "select", "lerp": "lerp",
+}  # fmt: skip
 _OUT_OF_RANGE = re.compile(
     "Unable to cast Python instance of type <class 'int'>|returned a result with an exception set"
     "|Cannot construct Tensor because of unsupported data type|Unsupported tensor type!"
@@ -81,11 +74,6 @@ _SHAPES = re.compile(
     "|primitive descriptor|must have at least one dimension|inputs dim must contain 3"
     "|dim is out of range"
 )
-
-
-def is_missing_kernel(error: Exception) -> bool:
-    """Whether MindSpore got as far as looking for a kernel, and found none for the dtypes."""
-    return _NO_KERNEL.search(str(error)) is not None
 
 
 def is_missing_signature(error: Exception) -> bool:
@@ -159,7 +147,7 @@ class MindSporeRecorder(FrameworkRecorder):
         try:
             return super().call(op, form, operands)
         except (RuntimeError, TypeError, AttributeError) as error:
-            if is_missing_kernel(error):
+            if _NO_KERNEL.search(str(error)):
                 raise NoKernelError(promoted_dtype(error, op)) from error
             # A signature says nothing of dtypes, but that a list has no place in it is an answer.
             if any(type(o) is list for o in operands) and is_missing_signature(error):

@@ -142,7 +142,6 @@ def _forms(op: str, function: Any) -> tuple[str, ...]:
 
 
 def _named_forms(op: str, function: Any) -> Iterator[str]:
-    """The forms in which an op is given something by name."""
     is_ufunc = hasattr(function, "nin")
     if op == "can_cast":
         return  # castwise answers it apart from the ops

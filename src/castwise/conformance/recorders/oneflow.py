@@ -50,11 +50,6 @@ _NOT_ABOUT_DTYPES = re.compile(
 )
 
 
-def is_missing_kernel(error: RuntimeError) -> bool:
-    """Whether OneFlow looked for a kernel of some step and found none for its dtypes."""
-    return _MISSING_KERNEL in str(error)
-
-
 def dtype_lacking_kernel(error: RuntimeError) -> str | None:
     """The dtype that the step without a kernel would have given, be it a cast or the op itself."""
     found = _OUTPUT.search(str(error))
@@ -116,7 +111,7 @@ class OneflowRecorder(FrameworkRecorder):
                 return getattr(operands[0].clone(), f"{op}_")(*operands[1:])
             return super().call(op, form, operands)
         except RuntimeError as error:
-            if not is_missing_kernel(error):
+            if _MISSING_KERNEL not in str(error):  # of some step
                 raise
             is_told = op not in _ENDING_OTHERWISE
             raise NoKernelError(dtype_lacking_kernel(error) if is_told else None) from error
@@ -195,13 +190,9 @@ def _is_beyond_the_table(question: GridQuestion) -> bool:
     is_by_numpy = form == "operator" and operands[0].startswith("np.")
     # The division does not treat int128 as an integer, nor its kernel as a float.
     is_unanswered = op == "div" and "int128[3]" in internal
-    is_apart = (
-        op not in _ASKED_OF_INTERNAL
-        or form in ("augmented", "inplace")
-        or is_by_numpy
-        or is_unanswered
-    )
-    return is_apart or any(operand.endswith("[]") for operand in internal)
+    is_shown = op in _ASKED_OF_INTERNAL and form not in ("augmented", "inplace")
+    is_0d = any(operand.endswith("[]") for operand in internal)
+    return not is_shown or is_by_numpy or is_unanswered or is_0d
 
 
 def _crashes(question: GridQuestion) -> bool:

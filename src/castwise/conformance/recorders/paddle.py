@@ -75,12 +75,6 @@ def is_missing_kernel(error: Exception) -> bool:
     return _MISSING_KERNEL.search(str(error)) is not None
 
 
-def looked_for(error: Exception) -> str | None:
-    """The dtype of the kernel that was not found: the one the operands were promoted to."""
-    found = _MISSING_KERNEL.search(str(error))
-    return found["dtype"] if found else None
-
-
 DTYPES = words(
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 "
     "float16 bfloat16 float32 float64 complex64 complex128"
@@ -188,7 +182,8 @@ class PaddleRecorder(FrameworkRecorder):
         is_promoted = op not in _UNPROMOTED or (op == "matmul" and form in _OPERATOR_FORMS)
         if is_mixed and not is_promoted:
             raise RefusalError from error
-        raise NoKernelError(_result_of(op, looked_for(error))) from error
+        found = _MISSING_KERNEL.search(str(error))  # with the dtype that was promoted to
+        raise NoKernelError(_result_of(op, found["dtype"] if found else None)) from error
 
     def _copied(self, array: Any) -> Any:
         return _copied(array)
@@ -206,7 +201,6 @@ class PaddleRecorder(FrameworkRecorder):
         return (*forms, *named_forms("dtype", DTYPES)) if op in _TAKE_DTYPE else forms
 
     def _method(self, op: str) -> str:
-        """The method that computes an op in place."""
         return f"{self.found[op].name if op in self.found else op}_"
 
     def _own(self, dtype: str, spec: Spec) -> Any:

@@ -285,7 +285,6 @@ class TensorflowSpeaker(RecordedSpeaker):
 
 speaker = TensorflowSpeaker
 
-
 # TensorFlow's graphs.
 
 _MANY = 100

@@ -59,11 +59,9 @@ _MODE_OPS = words(
     "where clamp lerp dot matmul concat result_type promote_types"
 )
 _FLOAT8 = {
-    "fp8e4m3": "float8_e4m3fn",
-    "fp8e5m2": "float8_e5m2",
-    "fp8e4m3fnuz": "float8_e4m3fnuz",
+    "fp8e4m3": "float8_e4m3fn", "fp8e5m2": "float8_e5m2", "fp8e4m3fnuz": "float8_e4m3fnuz",
     "fp8e5m2fnuz": "float8_e5m2fnuz",
-}
+}  # fmt: skip
 # Their methods take reverse=True, which is how tinygrad's own operators put a number on the left.
 REVERSIBLE = words(
     "add sub mul div floor_divide remainder pow bitwise_and bitwise_or bitwise_xor "

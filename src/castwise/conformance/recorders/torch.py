@@ -303,7 +303,6 @@ class TorchRecorder(FrameworkRecorder):
         return existing_forms(op, inplace=hasattr(self._torch.Tensor, self._method(op)))
 
     def _method(self, op: str) -> str:
-        """The method that computes an op in place."""
         return f"{self.found[op].name}_"
 
 
@@ -314,11 +313,8 @@ def is_endless(question: GridQuestion) -> bool:
     """Whether PyTorch 2.1 ends the process, or fills the memory: it joins float8 with another dtype
     without one that both promote to."""
     dtypes = {spec.dtype for spec in map(read_operand, question.operands) if spec.dtype}
-    return (
-        question.op in ("concat", "stack")
-        and len(dtypes) > 1
-        and any(dtype.startswith("float8") for dtype in dtypes)
-    )
+    is_mixed = len(dtypes) > 1 and any(dtype.startswith("float8") for dtype in dtypes)
+    return is_mixed and question.op in ("concat", "stack")
 
 
 def _found() -> dict[str, FoundFunction]:
@@ -326,21 +322,12 @@ def _found() -> dict[str, FoundFunction]:
     from torch.nn import functional
 
     rooms = {"torch": torch, "torch.nn.functional": functional, "torch.linalg": torch.linalg}
-    instead = {
-        "cross": "torch.linalg.cross",
-        "poisson_nll_loss": "torch.nn.functional.poisson_nll_loss",
-        "threshold": "torch.nn.functional.threshold",
-        "einsum": "torch.einsum",
-        "pad": "torch.nn.functional.pad",
-        "one_hot": "torch.nn.functional.one_hot",
-        "embedding": "torch.nn.functional.embedding",
-        "topk": "torch.topk",
-        "conv1d": "torch.nn.functional.conv1d",
-        "conv2d": "torch.nn.functional.conv2d",
-        "layer_norm": "torch.nn.functional.layer_norm",
-        "cross_entropy": "torch.nn.functional.cross_entropy",
-        "scaled_dot_product_attention": "torch.nn.functional.scaled_dot_product_attention",
-    }
+    functional_ops = words(
+        "poisson_nll_loss threshold pad one_hot embedding conv1d conv2d layer_norm cross_entropy "
+        "scaled_dot_product_attention"
+    )
+    instead = {op: f"torch.nn.functional.{op}" for op in functional_ops}
+    instead |= {"cross": "torch.linalg.cross", "einsum": "torch.einsum", "topk": "torch.topk"}
     return found_functions(rooms, TORCH.naming.aliases, instead)
 
 
