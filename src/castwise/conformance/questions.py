@@ -403,13 +403,8 @@ def _sorts(operand: str) -> tuple[str, ...]:
     return _NAME.match(operand).groups()  # type: ignore[union-attr]
 
 
-def out_forms(dtypes: Iterable[str]) -> Operands:
-    """The forms in which an op writes to an array it is given."""
-    return tuple(f"out={dtype}" for dtype in dtypes)
-
-
 def named_forms(name: str, values: Iterable[str]) -> Operands:
-    """The forms in which an op is given something by name, such as dtype=."""
+    """The forms in which an op is given something by name, such as dtype=, or out= to write to."""
     return tuple(f"{name}={value}" for value in values)
 
 

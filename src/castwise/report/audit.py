@@ -34,7 +34,7 @@ from castwise.auditing.sections import (
 )
 from castwise.auditing.source import changed_lines, fixed_lines, lines_at
 from castwise.engine.decision import HAZARDS
-from castwise.report.terminal import Paint, filled, folded, place_text, plain, size_text
+from castwise.report.terminal import Paint, file_text, filled, folded, place_text, plain, size_text
 from castwise.showing import quantity
 
 _MARGIN = " " * 3  # below an origin's number
@@ -428,8 +428,7 @@ def _compiled_lines(found: ComparedFunctions | None) -> Iterator[str]:
     yield f"Compiled functions, run without their compilers too: {_compared_count(found)}."
     yield from _first_lines([_compiled_line(f) for f in found.findings], _MOST_COMPILED)
     for skipped in found.skipped[:_MOST_COMPILED]:
-        place = SourcePlace(skipped.file, skipped.line, 0, skipped.line, 0)
-        where = f" at {place_text(place)}" if skipped.file else ""
+        where = f" at {file_text(skipped.file)}:{skipped.line}" if skipped.file else ""
         yield f"   not compared: {skipped.function}{where}, because {skipped.skipped}"
 
 
@@ -606,8 +605,7 @@ def _some(names: list[str], total: int) -> str:
 def _unobserved(function: UnobservedFunction) -> str:
     if not function.line:  # it has no file, such as the code of python -c
         return f"{function.name} ({function.why})"
-    place = SourcePlace(function.file, function.line, 1, function.line, 1)
-    return f"{function.name} at {place_text(place)} ({function.why})"
+    return f"{function.name} at {file_text(function.file)}:{function.line} ({function.why})"
 
 
 # Why a program ended with an error about dtypes.

@@ -10,6 +10,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from html import escape
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,7 +35,7 @@ from castwise.report.audit import (
     summary,
 )
 from castwise.report.blocks import card, faint, hazards_html, page, paragraph
-from castwise.report.terminal import place_text, plain, size_text
+from castwise.report.terminal import file_text, place_text, plain, size_text
 from castwise.showing import quantity
 
 # Python source as HTML, line by line, with comments, strings, numbers and keywords marked.
@@ -112,8 +113,7 @@ def _source_html(audit: Audit) -> Iterator[str]:
         cost[file] += size
     for file, size in cost.most_common():
         label = f" <span class=faint>{size_text(size)}</span>" if size else ""
-        name = place_text(SourcePlace(file, 1, 1, 1, 1)).rpartition(":")[0]
-        yield f"<h3><code>{escape(name)}</code>{label}</h3>"
+        yield f"<h3><code>{escape(file_text(file))}</code>{label}</h3>"
         yield "".join(_file(file, notes, sizes))
 
 
@@ -211,25 +211,22 @@ class _Bar(NamedTuple):
 
 def _bars_by_line(audit: Audit) -> str:
     """What each line costs, whatever caused it."""
-    found: dict[tuple[str, int], _Bar] = {}
     sizes = _bytes_by_line(audit)
-    for finding in audit.findings:
-        key = (finding.place.file, finding.place.line)
-        count = found[key].findings + 1 if key in found else 1
-        found[key] = _Bar(finding.place, sizes[key], count)
-    return _svg(list(found.values()))
+    places = {(f.place.file, f.place.line): f.place for f in audit.findings}
+    counts = Counter((f.place.file, f.place.line) for f in audit.findings)
+    return _svg([_Bar(place, sizes[line], counts[line]) for line, place in places.items()])
 
 
 def _svg(bars: list[_Bar]) -> str:
     """Bars of bytes, or of findings if none costs any bytes."""
     has_sizes = any(bar.size for bar in bars)
-    values = {id(bar): bar.size if has_sizes else bar.findings for bar in bars}
-    bars = sorted(bars, key=lambda bar: -values[id(bar)])
+    value = attrgetter("size" if has_sizes else "findings")
+    bars = sorted(bars, key=value, reverse=True)
     shown, left = bars[:_MOST], bars[_MOST:]
-    most = max((values[id(bar)] for bar in shown), default=1) or 1
+    most = max(map(value, shown), default=1) or 1
     parts = []
     for place, bar in enumerate(shown):
-        length = (_WIDTH - _VALUE) * values[id(bar)] / most
+        length = (_WIDTH - _VALUE) * value(bar) / most
         label = size_text(bar.size) if has_sizes else quantity(bar.findings, "finding")
         parts.append(_bar_svg(bar, place * _ROW, length, label))
     height = len(shown) * _ROW

@@ -12,11 +12,18 @@ from pathlib import Path
 from typing import TextIO
 
 from castwise.auditing.fixes import Patch, Unpatched
-from castwise.auditing.origins import DtypeOrigin
 from castwise.auditing.rerun import Trial
 from castwise.auditing.saved import load_process
 from castwise.progress import is_plain
-from castwise.report.terminal import Paint, folded, place_text, plain, size_text, terminal_width
+from castwise.report.terminal import (
+    Paint,
+    file_text,
+    folded,
+    place_text,
+    plain,
+    size_text,
+    terminal_width,
+)
 from castwise.showing import quantity
 
 # A line on the terminal that shows that a running program is being audited.
@@ -52,9 +59,8 @@ class Progress:
             self._seen = _seen_in(directory)
             self._next_count = seconds + _COUNT
         self._next_draw = seconds + (_REDRAW if self._redraws else _LINES)
-        text = f"castwise: {self._doing}{seconds:.0f} s{self._seen}"[
-            : terminal_width(self._stream) - 1
-        ]
+        room = terminal_width(self._stream) - 1
+        text = f"castwise: {self._doing}{seconds:.0f} s{self._seen}"[:room]
         # The cursor goes back to the start, where the program's next line on stderr begins.
         self._stream.write(f"{_CLEAR}{text}\r" if self._redraws else f"{text}\n")
         self._stream.flush()
@@ -112,10 +118,13 @@ def trial_text(trial: Trial, width: int = 80) -> str:
         lines += [f"With {quantity(len(trial.fixes), 'fix', 'es')}, tried in memory, in {runs}:"]
         lines += _measured(trial, width)
     if trial.withdrawn:
-        fixes = sum(len(origin.withdrawn.fixes) for origin in trial.withdrawn if origin.withdrawn)
-        lines.append(f"Withdrawn: {quantity(fixes, 'fix', 'es')}.")
-        lines += [folded(f"  {_place(origin)}: {_why(origin)}.", width, 4)
-                  for origin in trial.withdrawn]  # fmt: skip
+        found = [origin.withdrawn for origin in trial.withdrawn if origin.withdrawn]
+        count = sum(len(withdrawn.fixes) for withdrawn in found)
+        lines.append(f"Withdrawn: {quantity(count, 'fix', 'es')}.")
+        for withdrawn in found:
+            where = place_text(withdrawn.fixes[0].place)
+            texts = " and ".join(fix.text for fix in withdrawn.fixes)
+            lines.append(folded(f"  {where}: with {texts}, {withdrawn.why}.", width, 4))
     return "\n".join(lines)
 
 
@@ -142,17 +151,6 @@ def _results(trial: Trial) -> str:
     return f"change by at most {trial.change.size:.1e} of their size ({trial.change.where})"
 
 
-def _place(origin: DtypeOrigin) -> str:
-    assert origin.withdrawn is not None  # only called for such origins
-    return place_text(origin.withdrawn.fixes[0].place)
-
-
-def _why(origin: DtypeOrigin) -> str:
-    assert origin.withdrawn is not None
-    texts = " and ".join(fix.text for fix in origin.withdrawn.fixes)
-    return f"with {texts}, {origin.withdrawn.why}"
-
-
 # Fixes in files: as a diff, and what was written.
 
 _STYLES = {"-": "refused", "+": "float", "@": "faint"}
@@ -162,7 +160,7 @@ _NO_END = "\\ No newline at end of file\n"
 def diff_text(patch: Patch, paint: Paint = plain) -> str:
     """A patch as `patch -p1` and `git apply` take it, if the file is below this directory."""
     before, after = (_lines(content) for content in (patch.before, patch.after))
-    name = _name(patch.file)
+    name = file_text(patch.file)
     old, new = (f"a/{name}", f"b/{name}") if not os.path.isabs(name) else (name, name)
     lines = list(difflib.unified_diff(before, after, old, new))
     return "".join(_line(line, paint, is_head=n < 2) for n, line in enumerate(lines))
@@ -189,15 +187,12 @@ def written_text(written: Sequence[Patch]) -> str:
     lines = [f"Wrote {fixes} to {quantity(len(written), 'file')}:"]
     for patch in written:
         numbers = ", ".join(str(n) for n in sorted({fix.place.line for fix in patch.fixes}))
-        lines.append(f"  {_name(patch.file)}: {'lines' if ',' in numbers else 'line'} {numbers}")
+        lines.append(
+            f"  {file_text(patch.file)}: {'lines' if ',' in numbers else 'line'} {numbers}"
+        )
     return "\n".join(lines)
 
 
 def refused_text(refused: Sequence[Unpatched]) -> str:
     """Which files stay as they are, and why."""
-    return "\n".join(f"{_name(file)} stays as it is: {why}." for file, why in refused)
-
-
-def _name(file: str) -> str:
-    near = os.path.relpath(file)
-    return file if near.startswith("..") else near
+    return "\n".join(f"{file_text(file)} stays as it is: {why}." for file, why in refused)

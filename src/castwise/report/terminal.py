@@ -204,7 +204,12 @@ def percent(share: float) -> str:
     return "<1" if 0 < share < 0.005 else f"{100 * share:.0f}"
 
 
+def file_text(file: str) -> str:
+    """The name of a file, relative if it is below the current directory."""
+    near = os.path.relpath(file)
+    return file if near.startswith("..") else near
+
+
 def place_text(place: SourcePlace) -> str:
-    """A place as file:line, relative if the file is below the current directory."""
-    near = os.path.relpath(place.file)
-    return f"{place.file if near.startswith('..') else near}:{place.line}"
+    """A place as file:line."""
+    return f"{file_text(place.file)}:{place.line}"

@@ -14,7 +14,6 @@ from castwise.conformance.questions import (
     foreign_operand,
     named_forms,
     numpy_operands,
-    out_forms,
     words,
 )
 from castwise.conformance.recorder import (
@@ -85,7 +84,9 @@ recorder = CupyRecorder
 
 def _forms(op: str) -> tuple[str, ...]:
     forms = existing_forms(op)
-    outs = out_forms(DTYPES) if op in OUT_OPS and op not in ("matmul", "sum", "mean") else ()
+    outs = (
+        named_forms("out", DTYPES) if op in OUT_OPS and op not in ("matmul", "sum", "mean") else ()
+    )
     dtypes = named_forms("dtype", DTYPES) if op in _TAKE_DTYPE else ()
     return (*forms, *outs, *dtypes)
 

@@ -27,7 +27,6 @@ from castwise.conformance.questions import (
     foreign_operand,
     named_forms,
     numpy_operands,
-    out_forms,
     product_equation,
     words,
 )
@@ -137,7 +136,7 @@ recorder = NumpyRecorder
 
 
 def _forms(op: str, function: Any) -> tuple[str, ...]:
-    outs = out_forms(DTYPES) if op in OUT_OPS else ()
+    outs = named_forms("out", DTYPES) if op in OUT_OPS else ()
     return (*existing_forms(op), *outs, *_named_forms(op, function))
 
 
@@ -150,7 +149,7 @@ def _named_forms(op: str, function: Any) -> Iterator[str]:
     yield from named_forms("casting", CASTINGS if is_ufunc or op in _TAKE_CASTING else ["safe"])
     if op in _CAST_OPS:
         for casting in named_forms("casting", CASTINGS):
-            others = () if op == "concat" else out_forms(DTYPES)
+            others = () if op == "concat" else named_forms("out", DTYPES)
             yield from (f"{casting},{other}" for other in (*named_forms("dtype", DTYPES), *others))
     if op in _TAKE_INITIAL:
         yield from named_forms("initial", INITIALS)

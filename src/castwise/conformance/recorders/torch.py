@@ -39,7 +39,6 @@ from castwise.conformance.questions import (
     Spec,
     named_forms,
     numpy_operands,
-    out_forms,
     product_equation,
     read_literal,
     read_operand,
@@ -274,7 +273,7 @@ class TorchRecorder(FrameworkRecorder):
             return None
 
     def _full_scope(self) -> Scope:
-        more = {op: out_forms(DTYPES) for op in OUT_OPS}
+        more = {op: named_forms("out", DTYPES) for op in OUT_OPS}
         named = {op: named_forms(name, ALPHAS) for op, name in _NUMBERS.items()}
         named |= {op: named_forms("dtype", DTYPES) for op in _TAKE_DTYPE}
         named["div"] = named_forms("rounding_mode", ROUNDING_MODES)
