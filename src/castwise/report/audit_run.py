@@ -187,9 +187,8 @@ def written_text(written: Sequence[Patch]) -> str:
     lines = [f"Wrote {fixes} to {quantity(len(written), 'file')}:"]
     for patch in written:
         numbers = ", ".join(str(n) for n in sorted({fix.place.line for fix in patch.fixes}))
-        lines.append(
-            f"  {file_text(patch.file)}: {'lines' if ',' in numbers else 'line'} {numbers}"
-        )
+        noun = "lines" if "," in numbers else "line"
+        lines.append(f"  {file_text(patch.file)}: {noun} {numbers}")
     return "\n".join(lines)
 
 

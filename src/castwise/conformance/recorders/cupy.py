@@ -84,9 +84,8 @@ recorder = CupyRecorder
 
 def _forms(op: str) -> tuple[str, ...]:
     forms = existing_forms(op)
-    outs = (
-        named_forms("out", DTYPES) if op in OUT_OPS and op not in ("matmul", "sum", "mean") else ()
-    )
+    takes_out = op in OUT_OPS and op not in ("matmul", "sum", "mean")
+    outs = named_forms("out", DTYPES) if takes_out else ()
     dtypes = named_forms("dtype", DTYPES) if op in _TAKE_DTYPE else ()
     return (*forms, *outs, *dtypes)
 
