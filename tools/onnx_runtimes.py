@@ -204,11 +204,9 @@ def _edges(held: DType) -> Any:
 
 def _stamped_now(body: Any) -> Any:
     """A model of the opset under test."""
-    helper = onnx.helper
-    opsets = [helper.make_opsetid("", current_opset())]
-    return helper.make_model(
-        body, opset_imports=opsets, ir_version=helper.find_min_ir_version_for(opsets)
-    )
+    opsets = [onnx.helper.make_opsetid("", current_opset())]
+    version = onnx.helper.find_min_ir_version_for(opsets)
+    return onnx.helper.make_model(body, opset_imports=opsets, ir_version=version)
 
 
 def _operands(op: str, held: DType) -> list[Any]:

@@ -17,10 +17,10 @@ from castwise.report.terminal import Paint, paint_for_stdout, terminal_width
 
 # What the shell completes: the names of dialects and of ops.
 
+Completions = list[CompletionItem]
 
-def complete_dialects(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
+
+def complete_dialects(ctx: click.Context, param: click.Parameter, incomplete: str) -> Completions:
     """The dialects whose names begin so, with what each is."""
     from castwise.catalog.dialects import dialect_abouts, other_names
 
@@ -33,9 +33,7 @@ def complete_dialects(
     ]
 
 
-def complete_ops(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
+def complete_ops(ctx: click.Context, param: click.Parameter, incomplete: str) -> Completions:
     """The ops whose names begin so, with the family of each."""
     from castwise.vocab.ops import op, ops
 
@@ -45,11 +43,10 @@ def complete_ops(
 
 
 def complete_dialects_or_ops(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> Completions:
     """Both, where either may come first."""
-    found = complete_dialects(context, parameter, incomplete)
-    return [*found, *complete_ops(context, parameter, incomplete)]
+    return [*complete_dialects(ctx, param, incomplete), *complete_ops(ctx, param, incomplete)]
 
 
 # Options and arguments.

@@ -136,11 +136,7 @@ def released_after(releases: Iterable[Release], version: str) -> tuple[Release, 
 def recorded_releases(framework: str) -> list[Dialect]:
     """The dialects of a framework's recorded releases, the oldest first, without its modes and
     without rules that only a document tells."""
-    own = [
-        layer
-        for name, layer in layers().items()
-        if name.partition("@")[0] == framework and ":" not in name
-    ]
+    own = [one for one in layers().values() if one.framework == framework and not one.mode]
     named = dict.fromkeys(name for layer in own for name in (layer.name, layer.below))
     return sorted(map(dialect_named, named), key=version_numbers)
 

@@ -29,9 +29,8 @@ def model_session(model: Any, *, is_optimised: bool = True) -> Any:
         options.graph_optimization_level = levels.ORT_DISABLE_ALL
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
+    packed, providers = model.SerializeToString(), ["CPUExecutionProvider"]
+    return onnxruntime.InferenceSession(packed, options, providers=providers)
 
 
 def run_session(

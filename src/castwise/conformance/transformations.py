@@ -279,10 +279,7 @@ def _calling(
     places = _array_places(asked)
     numbers = {name for q in asked for name in q.operands if name not in places}
     constants = {name: make(name) for name in numbers}
-    calls = [
-        (q.op, q.form, [(places.get(name), constants.get(name)) for name in q.operands])
-        for q in asked
-    ]
+    calls = [(q.op, q.form, [(places.get(o), constants.get(o)) for o in q.operands]) for q in asked]
     call: Callable[..., Any] = getattr(recorder, "bare_call", recorder.call)
 
     def function(*arrays: Any) -> list[Any]:

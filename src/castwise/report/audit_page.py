@@ -87,6 +87,9 @@ _AROUND = 4  # lines shown around one that has a note
 _FEWEST_FOLDED = 3
 
 
+_Line = tuple[str, int]  # its file and its number
+
+
 def _anchor(place: SourcePlace) -> str:
     return _name(place.file, place.line)
 
@@ -95,9 +98,9 @@ def _name(file: str, line: int) -> str:
     return f"f{hashlib.sha1(file.encode(), usedforsecurity=False).hexdigest()[:8]}-{line}"
 
 
-def _bytes_by_line(audit: Audit) -> Counter[tuple[str, int]]:
+def _bytes_by_line(audit: Audit) -> Counter[_Line]:
     """What the findings on each line cost."""
-    sizes: Counter[tuple[str, int]] = Counter()
+    sizes: Counter[_Line] = Counter()
     for origin in audit.origins:
         for finding in origin.findings:
             sizes[finding.place.file, finding.place.line] += origin.saved_by(finding)
@@ -117,15 +120,12 @@ def _source_html(audit: Audit) -> Iterator[str]:
         yield "".join(_file(file, notes, sizes))
 
 
-def _notes(audit: Audit) -> dict[tuple[str, int], list[str]]:
-    notes: dict[tuple[str, int], list[str]] = {}
-    for origin in audit.origins:
-        place = (origin.place.file, origin.place.line)
-        notes.setdefault(place, []).append(_origin_note(origin))
-    for origin in audit.origins:
-        for finding in origin.findings:
-            place = (finding.place.file, finding.place.line)
-            notes.setdefault(place, []).append(_finding_note(finding, origin))
+def _notes(audit: Audit) -> dict[_Line, list[str]]:
+    notes: dict[_Line, list[str]] = {}
+    said = [(origin.place, _origin_note(origin)) for origin in audit.origins]
+    said += [(f.place, _finding_note(f, o)) for o in audit.origins for f in o.findings]
+    for place, note in said:
+        notes.setdefault((place.file, place.line), []).append(note)
     return notes
 
 
@@ -154,9 +154,7 @@ def _origin_link(finding: Finding, origin: DtypeOrigin) -> str:
     return f'<a href="#{_anchor(origin.place)}">{escape(where)}</a>'
 
 
-def _file(
-    file: str, notes: dict[tuple[str, int], list[str]], sizes: Counter[tuple[str, int]]
-) -> Iterator[str]:
+def _file(file: str, notes: dict[_Line, list[str]], sizes: Counter[_Line]) -> Iterator[str]:
     source = linecache.getlines(file)
     if not source:
         yield "<p class=faint>Its source cannot be read.</p>"
@@ -342,9 +340,8 @@ def _changes(place: SourcePlace, fixes: tuple[Fix, ...]) -> str:
 
 
 def _table(audit: Audit) -> str:
-    heads = "".join(
-        f'<th class="{"number" if name in _NUMBERS else "word"}">{name}</th>' for name in _COLUMNS
-    )
+    sorts = ["number" if name in _NUMBERS else "word" for name in _COLUMNS]
+    heads = "".join(map('<th class="{}">{}</th>'.format, sorts, _COLUMNS))
     body = "\n".join(_row(found, origin) for origin in audit.origins for found in origin.findings)
     return (
         f'<div class="wide sorted"><table><thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody>'

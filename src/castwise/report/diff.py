@@ -139,9 +139,7 @@ def _only_one_has(diff: Diff) -> Iterator[tuple[str, list[str]]]:
         facts.append(("Ops recorded for only one of them, so not compared", diff.recorded_of_one))
     for title, owned in facts:
         both = zip((diff.first, diff.second), owned, strict=True)
-        texts = [
-            f"{dialect.name}: {', '.join(map(str, names))}" for dialect, names in both if names
-        ]
+        texts = [f"{d.name}: {', '.join(map(str, names))}" for d, names in both if names]
         if texts:
             yield title, texts
     layered = [dialect for dialect in (diff.first, diff.second) if dialect.evidence.layers]
@@ -169,9 +167,7 @@ def _differences(diff: Diff, group: Group, shows_all: bool = False) -> Differenc
     """A group with its best known example, or with every question in place of the ops."""
     known = min(group.differences, key=lambda one: strangeness(one.pair.operands))
     shown = group.differences if shows_all else [known]
-    examples = [
-        Example(question_text(diff, one), _answer(one.first), _answer(one.second)) for one in shown
-    ]
+    examples = [Example(question_text(diff, d), _answer(d.first), _answer(d.second)) for d in shown]
     ops = "" if shows_all or len(diff.ops) == 1 else ops_text(group.ops)
     return Differences(group.reason, len(group.differences), examples, ops)
 

@@ -268,7 +268,7 @@ def lattice_svg(lattice: Lattice) -> str:
         *(frame.curve(segment) for segment in layout.segments),
         "</g>",
         *(frame.head(box) for box in dict.fromkeys(s.upper for s in layout.segments) if box.dtypes),
-        *(part for spot in layout.middles for part in frame.box(spot)),
+        *(part for spot in layout.middles if spot.dtypes for part in frame.box(spot)),
         *notes,
     ]
     return svg_document(frame.width, bottom + _MARGIN, parts)
@@ -355,9 +355,8 @@ class _Frame:
         return f'<path d="M{x:.1f} {y:.1f}l-4 8h8z" fill="{_ARROW}"/>'
 
     def box(self, spot: Spot) -> Iterator[str]:
-        if spot.dtypes:
-            left = self.x(spot) - _width(spot.dtypes) / 2
-            yield from _labelled(spot.dtypes, left, self.sides(spot)[0])
+        left = self.x(spot) - _width(spot.dtypes) / 2
+        return _labelled(spot.dtypes, left, self.sides(spot)[0])
 
 
 def _labelled(dtypes: tuple[DType, ...], left: float, top: float) -> Iterator[str]:
@@ -476,8 +475,8 @@ def lattice_json(lattice: Lattice) -> str:
 
 def lattice_dot(lattice: Lattice) -> str:
     """The lattice for Graphviz, which makes its own layout."""
-    lines = [f'digraph "{lattice.dialect.name}" {{', "  rankdir=BT;"]
-    lines.append('  node [shape=box, style="rounded,filled", fontname="monospace"];')
+    boxes = '  node [shape=box, style="rounded,filled", fontname="monospace"];'
+    lines = [f'digraph "{lattice.dialect.name}" {{', "  rankdir=BT;", boxes]
     for node in (*lattice.nodes, *lattice.apart):
         style = ', style="rounded,filled,dashed"' if node.is_weak else ""
         lines.append(f'  "{node}" [fillcolor="{shade(node)}"{style}];')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from html import escape
 from typing import Any
@@ -33,10 +34,9 @@ _WORDS = {
 
 def port_text(port: Port, paint: Paint = plain) -> str:
     """The whole report."""
-    parts = [paint(summary(port), "title")]
-    for reason, changes in port.groups.items():
-        parts.append(_group(reason, changes, paint))
-    return "\n\n".join([*parts, "\n".join(coverage_lines(port))])
+    groups = [_group(reason, changes, paint) for reason, changes in port.groups.items()]
+    coverage = "\n".join(coverage_lines(port))
+    return "\n\n".join([paint(summary(port), "title"), *groups, coverage])
 
 
 def enforced_text(seen: Seen, dialect: str | None, paint: Paint = plain) -> str:
@@ -55,11 +55,8 @@ def summary(port: Port) -> str:
     names = f"{port.source.name} to {port.target.name}"
     if not port.changes:
         return f"{names}: no operation changes."
-    kinds = [
-        f"{found} {_WORDS[kind]}"
-        for kind in KINDS
-        if (found := sum(change.kind == kind for change in port.changes))
-    ]
+    counts = Counter(change.kind for change in port.changes)
+    kinds = [f"{counts[kind]} {_WORDS[kind]}" for kind in KINDS if counts[kind]]
     return f"{names}: {quantity(len(port.changes), 'change')}: {', '.join(kinds)}."
 
 
@@ -86,7 +83,7 @@ def _change_lines(change: PortChange, paint: Paint) -> list[str]:
         f"    {change.asked}: {change.before} -> {after}{hazards}{times}",
     ]
     if change.keep:
-        lines.append(f"    to keep it: {keep_text(change.keep)}")
+        lines.append(f"    to keep it: {_keep_text(change.keep)}")
     return lines
 
 
@@ -95,7 +92,7 @@ def after_text(change: PortChange) -> str:
     return f"{change.after}, with other values" if change.kind == OTHER_VALUES else change.after
 
 
-def keep_text(keep: Keeping) -> str:
+def _keep_text(keep: Keeping) -> str:
     """What to write to keep a result, and what that does."""
     return f"{keep.text} ({keep.does})" if keep.text else keep.does
 
@@ -183,6 +180,6 @@ def _row(change: PortChange) -> list[str]:
         change.asked,
         change.before,
         Html(f"{after} {hazards_html(change.hazards)}"),
-        keep_text(change.keep) if change.keep else "",
+        _keep_text(change.keep) if change.keep else "",
         f"{change.count:,}",
     ]

@@ -37,11 +37,9 @@ REFUSED_MARK = "-"
 WEAK = "*"
 NO_KERNEL = "'"
 _GAP = 2  # spaces before a column
-MEANINGS = {
-    REFUSED_MARK: "refused",
-    WEAK: "weakly typed",
-    NO_KERNEL: "promoted, but no kernel runs it",
-}
+_MEANINGS = {
+    REFUSED_MARK: "refused", WEAK: "weakly typed", NO_KERNEL: "promoted, but no kernel runs it",
+}  # fmt: skip
 _SHORT_STEMS = {
     "bool": "bool", "int": "i", "uint": "u", "float": "f", "bfloat": "bf", "complex": "c",
     "bcomplex": "bc",
@@ -98,7 +96,7 @@ def column_widths(table: Table) -> list[int]:
 def marks_used(table: Table) -> list[str]:
     """The marks used in the cells, each with its meaning."""
     used = "".join(cell_text(cell) for row in table.cells for cell in row)
-    return [f"{mark} {meaning}" for mark, meaning in MEANINGS.items() if mark in used]
+    return [f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in used]
 
 
 def alike_text(table: Table) -> list[str]:
@@ -161,20 +159,16 @@ def table_markdown(table: Table) -> str:
     """The table in Markdown, with the short forms."""
     table, _ = folded_alike(table)
     tops = headers(table)
-    rows = [
-        [label(operand), *map(cell_text, row)]
-        for operand, row in zip(table.rows, table.cells, strict=True)
-    ]
+    pairs = zip(table.rows, table.cells, strict=True)
+    rows = [[label(operand), *map(cell_text, row)] for operand, row in pairs]
     return Grid([table.title, *tops], rows, tops).markdown()
 
 
 def table_csv(table: Table) -> str:
     """The table as comma-separated values, with the full names in the notation."""
     tops = [str(operand) for group in table.columns for operand in group] or ["result"]
-    rows = [
-        [str(operand), *map(_full_text, row)]
-        for operand, row in zip(table.rows, table.cells, strict=True)
-    ]
+    pairs = zip(table.rows, table.cells, strict=True)
+    rows = [[str(operand), *map(_full_text, row)] for operand, row in pairs]
     return Grid([table.title, *tops], rows).csv()
 
 

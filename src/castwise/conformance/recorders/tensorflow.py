@@ -99,9 +99,8 @@ class TensorflowRecorder(FrameworkRecorder):
 
         known = set(vars(self._tf.Tensor))
         if self._mode:
-            self._tf.experimental.numpy.experimental_enable_numpy_behavior(
-                dtype_conversion_mode=self._mode
-            )
+            numpy = self._tf.experimental.numpy
+            numpy.experimental_enable_numpy_behavior(dtype_conversion_mode=self._mode)
         try:
             with super().session():
                 yield
@@ -299,9 +298,8 @@ def _function() -> Transformation:
     def leaves_out(question: GridQuestion) -> bool:
         return question.form == "inplace"  # a call would make a variable, which a graph may not
 
-    return Transformation(
-        "tf.function", run, "tf.function({f})({arrays})", "", _MANY, leaves_out=leaves_out
-    )
+    written = "tf.function({f})({arrays})"
+    return Transformation("tf.function", run, written, "", _MANY, leaves_out=leaves_out)
 
 
 TRANSFORMATIONS: dict[str, Callable[[], Transformation]] = {"tf.function": _function}

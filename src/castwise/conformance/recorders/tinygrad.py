@@ -187,9 +187,7 @@ def _dtype_names(default_int: str) -> dict[Any, str]:
     weak = {"weakint": f"{default_int}*", "weakfloat": "float32*"}  # as they are stored
     own = {name: name for name in plain} | _FLOAT8 | weak
     # Older versions have fewer: no weak ones before 0.14.
-    return {
-        getattr(dtypes, theirs): name for theirs, name in own.items() if hasattr(dtypes, theirs)
-    }
+    return {getattr(dtypes, its): name for its, name in own.items() if hasattr(dtypes, its)}
 
 
 def _found() -> dict[str, FoundFunction]:
