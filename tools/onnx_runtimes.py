@@ -121,17 +121,14 @@ def asked(op: str, held: DType) -> str:
     try:
         found = session.run(None, given)[0]
     except Exception:
-        return "lacks" if _is_native(held) else ""
+        is_native = held.bits >= 8 and held.name != "bfloat16"
+        return "lacks" if is_native else ""
     with np.errstate(all="ignore"):
         try:
             wanted = ReferenceEvaluator(model).run(None, given)[0]
         except TypeError:  # NumPy has no such function in the dtype
             return ""
         return "" if _are_alike(op, np.asarray(wanted), np.asarray(found)) else "differs"
-
-
-def _is_native(held: DType) -> bool:
-    return held.bits >= 8 and held.name != "bfloat16"
 
 
 def _casts(held: DType) -> bool:

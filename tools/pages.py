@@ -457,12 +457,9 @@ def _laws(dialect: Dialect) -> Iterator[str]:
         return
     a, b, c = map(dtype, laws.associativity_witness)
     left, right = promote_types(a, b, dialect=dialect), promote_types(b, c, dialect=dialect)
-    steps = [_joined(dialect, *pair) for pair in ((a, b), (left, c), (b, c), (a, right))]
+    pairs = ((a, b), (left, c), (b, c), (a, right))
+    steps = [f"{x} with {y} is {promote_types(x, y, dialect=dialect)}" for x, y in pairs]
     yield "Not associative: {}, and {}; but {}, and {}.".format(*steps)
-
-
-def _joined(dialect: Dialect, a: DType, b: DType) -> str:
-    return f"{a} with {b} is {promote_types(a, b, dialect=dialect)}"
 
 
 def _one_sided(dialect: Dialect) -> Iterator[str]:
@@ -479,9 +476,9 @@ def _one_sided(dialect: Dialect) -> Iterator[str]:
 
 def _assignments(dialect: Dialect) -> Iterator[str]:
     """What some assignments give, and the same in place if that differs."""
-    questions = [question_in(text, dialect) for text in _ASSIGNED]
     own = (None, *dialect.dtypes)
-    known = [q for q in questions if all(operand.dtype in own for operand in q.operands)]
+    known = [question_in(text, dialect) for text in _ASSIGNED]
+    known = [q for q in known if all(operand.dtype in own for operand in q.operands)]
     methods = [replace(q, form="operator", inplace=True) for q in known]
     assigned, in_place = ([_answer(outcome_of(q)) for q in asked] for asked in (known, methods))
     asked = [f"`{question}`" for question in known]

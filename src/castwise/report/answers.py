@@ -424,16 +424,12 @@ def _fields(line: bytes) -> dict[str, Any]:
     if end != len(text) or not isinstance(fields, dict):
         raise UsageError("a line must be one JSON object and nothing else.")
     for name, value in fields.items():
-        if type(value) not in _FIELDS.get(name, ()):
-            raise _bad_field(name)
+        if name not in _FIELDS:
+            hint = did_you_mean(name, _FIELDS)
+            raise UsageError(f"unknown field {name[:64]!r}.{hint} There are {', '.join(_FIELDS)}.")
+        if type(value) not in _FIELDS[name]:
+            raise UsageError(f"the field {name!r} is not a {_TYPE_NAMES[_FIELDS[name][-1]]}.")
     return fields
-
-
-def _bad_field(name: str) -> UsageError:
-    if name not in _FIELDS:
-        hint = did_you_mean(name, _FIELDS)
-        return UsageError(f"unknown field {name[:64]!r}.{hint} There are {', '.join(_FIELDS)}.")
-    return UsageError(f"the field {name!r} is not a {_TYPE_NAMES[_FIELDS[name][-1]]}.")
 
 
 def _question(fields: dict[str, Any], dialect: str | None) -> Question:
@@ -511,18 +507,15 @@ class TwoProcesses:
         """The answers in the order of the lines."""
         if len(lines) < MANY or not self._has_second():
             return answer_lines(lines, self._dialect)
+        assert self._second is not None
         half = len(lines) // 2
         try:
-            return self._shared(lines[:half], lines[half:])
+            self._second.send(lines[half:])
+            first = answer_lines(lines[:half], self._dialect)
+            second: Reply = self._second.recv()
         except (EOFError, OSError):  # something else ended the second process
             self._is_alone = True
             return answer_lines(lines, self._dialect)
-
-    def _shared(self, here: list[bytes], there: list[bytes]) -> Reply:
-        assert self._second is not None
-        self._second.send(there)
-        first = answer_lines(here, self._dialect)
-        second: Reply = self._second.recv()
         return Reply(first.text + second.text, first.is_well_formed and second.is_well_formed)
 
     def _has_second(self) -> bool:

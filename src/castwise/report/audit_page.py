@@ -288,7 +288,9 @@ def _parts(audit: Audit, where_expected: str) -> Iterator[str]:
 def _findings(audit: Audit) -> Iterator[str]:
     yield "<h2>Lines to change, worst first</h2>"
     for origin in audit.origins:
-        yield _origin(origin)
+        where = f"<strong>{escape(place_text(origin.place))}</strong>"
+        link = f'<a href="#{_anchor(origin.place)}">{where}</a>'
+        yield f'<div class="origin">{link}{_fix_html(origin)}</div>'
     yield '<div class="plots">'
     by_origin = _svg([_Bar(o.place, o.bytes, len(o.findings)) for o in audit.origins])
     yield f"<div><h2>Cost by origin</h2>{by_origin}</div>"
@@ -316,13 +318,6 @@ def _folded_places(title: str, found: Iterable[tuple[SourcePlace, str, int]]) ->
         code = f"{place_text(place)}: {text_at(place)}"
         yield f"<li><code>{escape(code)}</code> {escape(what)}, {count:,}</li>"
     yield "</ul></details>"
-
-
-def _origin(origin: DtypeOrigin) -> str:
-    return (
-        f'<div class="origin"><a href="#{_anchor(origin.place)}">'
-        f"<strong>{escape(place_text(origin.place))}</strong></a>{_fix_html(origin)}</div>"
-    )
 
 
 def _fix_html(origin: DtypeOrigin) -> str:

@@ -99,7 +99,7 @@ class OneflowRecorder(FrameworkRecorder):
             forms={op: forms for op in OPS if (forms := self._forms(op))},
             foreign=numpy_operands(NUMPY_DTYPES),
             has_matrices=True,
-            is_left_out=_is_left_out,
+            is_left_out=lambda question: _crashes(question) or _is_beyond_the_table(question),
         )
 
     def versions(self) -> Header:
@@ -175,10 +175,6 @@ def _functions() -> dict[str, Callable[..., Any]]:
     functions["threshold"] = partial(oneflow.threshold, threshold=1, value=1)
     functions["allclose"] = refusing(oneflow.allclose, yes=oneflow.ones(3, dtype=oneflow.bool))
     return functions
-
-
-def _is_left_out(question: GridQuestion) -> bool:
-    return _crashes(question) or _is_beyond_the_table(question)
 
 
 def _is_beyond_the_table(question: GridQuestion) -> bool:

@@ -138,7 +138,8 @@ class PaddleRecorder(FrameworkRecorder):
             paddle.set_flags(level)
 
     def call(self, op: str, form: str, operands: Sequence[Any]) -> Any:
-        if form not in _OPERATOR_FORMS and any(map(_is_numpys, operands[op == "where" :])):
+        others = operands[op == "where" :]
+        if form not in _OPERATOR_FORMS and any(type(x).__module__ == "numpy" for x in others):
             return None
         # It needs tensors, but checks late, with half of the answer computed.
         if op == "logaddexp" and not all(map(self._is_tensor, operands)):
@@ -227,10 +228,6 @@ def _promoted(a: Any, b: Any) -> Any:
     import paddle
 
     return paddle.add(_ones((), a.dtype), _ones((), b.dtype))
-
-
-def _is_numpys(operand: Any) -> bool:
-    return type(operand).__module__ == "numpy"
 
 
 def _never_returns(base: Any, exponent: Any) -> bool:

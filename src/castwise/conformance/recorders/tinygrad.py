@@ -205,20 +205,16 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     functions = {op: each.function for op, each in found.items()}
     functions["floor_divide"] = partial(Tensor.div, rounding_mode="floor")
     functions["cumprod"] = lambda tensor: tensor.cumprod(axis=0)  # from 0.10 on
-    functions["where"] = _where
+    functions["where"] = lambda condition, a, b: condition.where(a, b)  # only of tensors
     functions["allclose"] = _all_close
     functions["einsum"] = lambda *tensors: Tensor.einsum(product_equation(tensors), *tensors)
     functions["pad"] = lambda tensor: tensor.pad(((1, 1),))  # by place: 0.9 has another name
     functions["one_hot"] = partial(Tensor.one_hot, num_classes=3)
     functions["topk"] = lambda tensor: tensor.topk(1)[0]
-    functions["stack"] = _stacked
+    functions["stack"] = lambda first, *others: first.stack(*others)
     functions["promote_types"] = dtype_function(least_upper_dtype)
     functions["result_type"] = _result_type
     return functions
-
-
-def _where(condition: Any, a: Any, b: Any) -> Any:
-    return condition.where(a, b)  # only tensors have this method
 
 
 def _all_close(tensor: Any, other: Any) -> Any:
@@ -226,10 +222,6 @@ def _all_close(tensor: Any, other: Any) -> Any:
 
     found = tensor.allclose(other)
     return dtypes.bool if isinstance(found, bool) else found  # a Python bool before 0.14
-
-
-def _stacked(*tensors: Any) -> Any:
-    return tensors[0].stack(*tensors[1:])
 
 
 def _result_type(*operands: Any) -> Any:
