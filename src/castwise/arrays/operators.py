@@ -34,7 +34,11 @@ Method: TypeAlias = "Callable[..., Tensor]"
 
 def augmented(op: str) -> Method:
     """The operator `x += y` of an op."""
-    return lambda self, other: apply_augmented(op, self, other)
+
+    def operator(self: Any, other: Any) -> Any:
+        return apply_augmented(op, self, other)
+
+    return operator
 
 
 def in_place(op: str) -> Method:
