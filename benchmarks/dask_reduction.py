@@ -98,7 +98,7 @@ def spilled(dask_worker: Any) -> float:
 
 def knows_a_dialect() -> bool:
     """Whether anything in this process chose or loaded the dialect."""
-    from castwise.catalog.dialects import chosen_dialect
+    from castwise.catalog import chosen_dialect
 
     return chosen_dialect.get() is not None or f"castwise.frameworks.{DIALECT}" in sys.modules
 

@@ -25,7 +25,7 @@ from typing import Any
 
 from house_map import house_map
 
-from castwise.catalog.dialects import dialect_named, dialects, layers
+from castwise.catalog import dialect_named, dialects, layers
 from castwise.comparing.diff import distances
 from castwise.comparing.table import lattice
 from castwise.report.diff import distances_svg

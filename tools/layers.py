@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import castwise
-from castwise.catalog.dialects import (
+from castwise.catalog import (
     INDEX,
     Layer,
     LayerCell,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from castwise.catalog.dialects import to_dialect
+from castwise.catalog import to_dialect
 from castwise.graph.onnx.export import new_writer, program_to_onnx, write_op
 from castwise.graph.onnx.runtimes import ONNX_NAMES, LackingError, runtime_loads
 from castwise.graph.onnx.writer import Value

@@ -11,7 +11,7 @@ from itertools import combinations, product
 from operator import attrgetter
 from typing import Any
 
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.comparing.history import history
 from castwise.comparing.table import PYTHON_SCALARS, Outcome, outcome_of, table
 from castwise.engine.ask import promote_types, question_in
@@ -331,7 +331,7 @@ _ASSIGNED = (
 def page_name(dialect: Dialect) -> str:
     """The name of a dialect's page, without its ending.
 
-    >>> from castwise.catalog.dialects import dialect_named
+    >>> from castwise.catalog import dialect_named
     >>> page_name(dialect_named("numpy@1"))
     'numpy-1'
     """

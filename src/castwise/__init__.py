@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from castwise.arrays.fast_path import count_casts
     from castwise.arrays.tensor import Tensor, Variable, apply, asarray
     from castwise.auditing.blocks import audit, audited, enforce
-    from castwise.catalog.dialects import current, dialects, load_dialect, set_default, use
-    from castwise.catalog.dialects import dialect_named as dialect
+    from castwise.catalog import current, dialects, load_dialect, set_default, use
+    from castwise.catalog import dialect_named as dialect
     from castwise.comparing.diff import diff
     from castwise.comparing.table import lattice, table
     from castwise.engine.ask import can_cast, promote_types, resolve, result_type
@@ -83,7 +83,7 @@ _MODULES = {
     "engine.ask": "resolve result_type promote_types can_cast",
     "engine.explain": "explain",
     "engine.decision": "Decision Cast",
-    "catalog.dialects": "dialects use set_default current load_dialect",
+    "catalog": "dialects use set_default current load_dialect",
     "rules.dialect": "Dialect",
     "rules.rule": "Rule",
     "frameworks.implicit_promotion": "ImplicitPromotion",
@@ -105,7 +105,7 @@ _MODULES = {
 }
 _NAMES = {name: f"{module}.{name}" for module, names in _MODULES.items() for name in names.split()}
 # Those that have another name there.
-_NAMES |= {"dialect": "catalog.dialects.dialect_named", "dtype": "vocab.live.to_dtype"}
+_NAMES |= {"dialect": "catalog.dialect_named", "dtype": "vocab.live.to_dtype"}
 
 
 def __getattr__(name: str) -> Any:

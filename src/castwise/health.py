@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from castwise.arrays.backends import DEFAULT_BACKEND, backend_names
 from castwise.arrays.fusing import COSTS, PACKAGES, VARIABLE, is_installed
-from castwise.catalog.dialects import dialect_named, dialects, nearest_named
+from castwise.catalog import dialect_named, dialects, nearest_named
 from castwise.errors import CastwiseError, UsageError
 from castwise.kernels.resources import cache_directory, get_threads
 from castwise.rules.dialect import Dialect

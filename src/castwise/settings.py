@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from castwise.catalog.dialects import VARIABLE, dialect_named
+from castwise.catalog import VARIABLE, dialect_named
 from castwise.errors import UsageError, did_you_mean
 
 if sys.version_info >= (3, 11):

@@ -16,7 +16,7 @@ import numpy as np
 
 from castwise.arrays.apply import update
 from castwise.arrays.tensor import Tensor, apply, asarray
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.conformance.questions import JOINS, LOSSES, REDUCTIONS
 from castwise.conformance.recorder import AUGMENTED_OPERATORS, OPERATORS, Cell
 from castwise.conformance.values import (

@@ -34,7 +34,7 @@ from castwise.arrays import fusing
 from castwise.arrays.apply import prepare
 from castwise.arrays.backends import backend_named
 from castwise.arrays.tensor import apply
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.conformance.recorder import Cell
 from castwise.conformance.values import agrees, read_held
 from castwise.errors import DivisionByZeroError, ScalarRangeError, UsageError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from executed_cells import NOT_COMPUTED, can_be_executed, executed, in_silence
 
 import cells
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.comparing.verify import difference_at
 from castwise.conformance.recorder import Cell
 from castwise.vocab.notation import REFUSED

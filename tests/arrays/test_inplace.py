@@ -15,7 +15,7 @@ import castwise as cw
 import cells
 from castwise.arrays.apply import update
 from castwise.arrays.operators import InPlace
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.comparing.verify import difference_at
 from castwise.conformance.recorder import AUGMENTED_OPERATORS, Cell
 from castwise.engine.recorded import cell_question

@@ -15,7 +15,7 @@ import pytest
 from ran import Ran
 
 from castwise import __version__
-from castwise.catalog.dialects import dialects, layers
+from castwise.catalog import dialects, layers
 from castwise.report.answers import MANY
 from processes import started
 
@@ -202,7 +202,7 @@ def test_diff(capsys: pytest.CaptureFixture[str]) -> None:
 def test_diff_of_all(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("castwise.catalog.dialects.dialects", lambda: ("numpy", "numpy@1"))
+    monkeypatch.setattr("castwise.catalog.dialects", lambda: ("numpy", "numpy@1"))
     monkeypatch.setattr("castwise.comparing.diff.DISTANCE_OPS", "add")
     ran = Ran(capsys, "diff", "--all")
     assert ran.status == 0

@@ -42,7 +42,7 @@ def test_explain_without_a_dialect_takes_that_of_the_process(
     ran = Ran(capsys, "explain", "int32[3] + 5.5")
     assert ran.status == 2
     assert "Name one, as in castwise explain numpy 'int32[3] + 5.5', or set `dialect`" in ran.err
-    monkeypatch.setattr("castwise.catalog.dialects.process_default", [])
+    monkeypatch.setattr("castwise.catalog.process_default", [])
     monkeypatch.setenv("CASTWISE_DIALECT", "torch")
     assert Ran(capsys, "explain", "int32[3] + 5.5").out.startswith("int32[3] + 5.5 in torch is")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.comparing.programs import (
     Budget,
     ProgramDifference,

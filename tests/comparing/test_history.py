@@ -7,7 +7,7 @@ import json
 import pytest
 
 import castwise as cw
-from castwise.catalog.dialects import LayerCell
+from castwise.catalog import LayerCell
 from castwise.comparing.history import KINDS, Change, history, released_after
 from castwise.report.diff import HISTORY_FORMATS, history_json, history_text
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.comparing.verify import compare_through, prepared, transformation_named
 from castwise.conformance.questions import GridQuestion
 from castwise.errors import UsageError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.comparing.diff import (
     Distance,
     Distances,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from castwise.catalog.dialects import dialect_named, dialects
+from castwise.catalog import dialect_named, dialects
 from castwise.comparing.verify import agrees, answer_for, recorder_for, verify
 from castwise.conformance.questions import Scope
 from castwise.conformance.recorder import Cell

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.comparing.verify import unequal_dtypes
 from castwise.conformance.questions import Scope
 from castwise.conformance.recorder import dtypes_taken

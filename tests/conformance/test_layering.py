@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.conformance.recorder import Cell
 from cell_files import write_cells
 from layers import chained, main, read_recording, recorded_layer

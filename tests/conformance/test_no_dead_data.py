@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import cells
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.conformance.recorder import Cell
 from castwise.engine.decide import composition, decide
 from castwise.engine.decision import Question, Refusal

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 import cells
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.comparing.verify import (
     DeliberateDifference,
     agrees,

@@ -6,8 +6,7 @@ import pytest
 
 import castwise as cw
 from castwise.engine.ask import answer, question_in
-from castwise.rules.checks import check
-from castwise.rules.dialect import Dialect, Evidence
+from castwise.rules.dialect import Dialect, Evidence, check
 from castwise.rules.rule import Accepts, Composed, Numbers, Rule, Writes
 
 CHOOSY = Dialect(

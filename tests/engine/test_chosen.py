@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import castwise as cw
-from castwise.catalog.dialects import loaded_dialect
+from castwise.catalog import loaded_dialect
 
 
 def dialect_of(*operands: Any, **parts: Any) -> str:

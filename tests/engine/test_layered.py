@@ -6,7 +6,7 @@ import pytest
 
 import castwise as cw
 import cells
-from castwise.catalog.dialects import (
+from castwise.catalog import (
     dialect_named,
     layer_cells,
     layer_lines,

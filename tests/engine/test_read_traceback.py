@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from castwise.catalog.dialects import dialects, framework_messages
+from castwise.catalog import dialects, framework_messages
 from castwise.engine.tracebacks import MOST, read_traceback, regular_expression, traceback_data
 from castwise.rules.dialect import PLACEHOLDERS, Message
 from castwise.vocab.dtypes import CANONICAL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from castwise.catalog.dialects import framework_messages
+from castwise.catalog import framework_messages
 from castwise.comparing.table import outcome_of
 from castwise.engine.decision import Decision
 from castwise.engine.explain import taken_apart

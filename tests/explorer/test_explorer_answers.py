@@ -8,7 +8,7 @@ from typing import Any
 
 from random_questions import RandomQuestions
 
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.engine.ask import question_in
 from castwise.engine.decide import outcome_and_steps
 from castwise.engine.decision import Decision

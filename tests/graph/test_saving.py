@@ -155,7 +155,7 @@ def test_a_custom_dialect_is_saved_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", cw.dialects())
 def test_every_dialect_can_be_told_whole(name: str) -> None:
-    from castwise.catalog.dialects import defined_dialect, dialect_definition
+    from castwise.catalog import defined_dialect, dialect_definition
 
     dialect = cw.dialect(name)
     assert dialect_definition(dialect) == name

@@ -23,7 +23,7 @@ import castwise as cw
 from castwise.arrays import fusing
 from castwise.arrays.apply import Prepared, prepare
 from castwise.arrays.calls import raw
-from castwise.catalog.dialects import use
+from castwise.catalog import use
 from castwise.errors import CastwiseError
 
 DIALECTS = (

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from castwise.catalog.dialects import dialect_named, dialects
+from castwise.catalog import dialect_named, dialects
 from castwise.engine.ask import question_in
 from castwise.engine.decision import Decision
 from castwise.engine.scalars import POLICIES

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.comparing.diff import Diff, count, diff, weak_dtypes
 from castwise.engine.ask import resolve
 from castwise.errors import PromotionError, UsageError

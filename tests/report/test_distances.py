@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 import cells
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.comparing.diff import (
     DISTANCE_OPS,
     Distance,

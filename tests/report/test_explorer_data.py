@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.cli.main import cli
 from castwise.engine.decide import decision_steps
 from castwise.errors import UsageError

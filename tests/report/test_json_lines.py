@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from castwise.catalog.dialects import dialects
+from castwise.catalog import dialects
 from castwise.engine.ask import resolve
 from castwise.errors import PromotionError
 from castwise.report import answers

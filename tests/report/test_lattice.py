@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from castwise.catalog.dialects import dialect_named, dialects
+from castwise.catalog import dialect_named, dialects
 from castwise.comparing.table import Edge, lattice
 from castwise.engine.plan import dialect_reach
 from castwise.errors import UsageError

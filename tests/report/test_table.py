@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 import cells
-from castwise.catalog.dialects import dialects
+from castwise.catalog import dialects
 from castwise.comparing.table import table
 from castwise.engine.ask import resolve
 from castwise.engine.decision import Decision, answer_text

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import castwise
-from castwise.catalog.dialects import framework_messages
+from castwise.catalog import framework_messages
 from castwise.engine.tracebacks import read_traceback, traceback_data
 from processes import finished
 from recorded_messages import recorded

@@ -9,9 +9,8 @@ from dataclasses import replace
 import pytest
 
 import castwise as cw
-from castwise.catalog.dialects import to_dialect
-from castwise.rules.checks import check
-from castwise.rules.dialect import Dialect, Evidence, parse_edges, rule_for
+from castwise.catalog import to_dialect
+from castwise.rules.dialect import Dialect, Evidence, check, parse_edges, rule_for
 from castwise.rules.rule import Accepts, Joins, NumPyOperands, Range, Rule, Writes
 from castwise.vocab.dtypes import dtype, dtypes_named
 from castwise.vocab.ops import op

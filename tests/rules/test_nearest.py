@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import castwise as cw
-from castwise.catalog.dialects import nearest_named
+from castwise.catalog import nearest_named
 from castwise.errors import NearestVersionWarning
 
 

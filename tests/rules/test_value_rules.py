@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from castwise.catalog.dialects import dialect_named, dialects, load_dialect, to_dialect
+from castwise.catalog import dialect_named, dialects, load_dialect, to_dialect
 from castwise.errors import UsageError
 from castwise.rules.values import CHOICES, WRAPS_ON, Arithmetic, Dividing, Reducing, Values
 from pages import value_tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from expecting import expect
 
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.vocab.dtypes import dtype
 from castwise.vocab.live import is_plain_array, to_dtype
 from castwise.vocab.notation import describe

@@ -15,7 +15,7 @@ from castwise.arrays.elements import backend_result, check_tensor, result_dtype
 from castwise.arrays.kinds import Kind, interned, raw_array, truncated_dtype
 from castwise.arrays.tensor import Tensor, wrapped
 from castwise.arrays.tensor import asarray as tensor_of_any_home
-from castwise.catalog.dialects import STANDARD, chosen_here, dialect_named, to_dialect
+from castwise.catalog import STANDARD, chosen_here, dialect_named, to_dialect
 from castwise.engine import ask
 from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect

@@ -27,7 +27,7 @@ from castwise.arrays.elements import (
 from castwise.arrays.functions import standard_name
 from castwise.arrays.kinds import truncated_dtype
 from castwise.arrays.tensor import Tensor, compute, compute_several
-from castwise.catalog.dialects import STANDARD
+from castwise.catalog import STANDARD
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import to_dtype

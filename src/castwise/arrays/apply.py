@@ -40,7 +40,7 @@ from castwise.arrays.steps import (
     op_steps,
     under_rules,
 )
-from castwise.catalog.dialects import DEFAULT
+from castwise.catalog import DEFAULT
 from castwise.engine.ask import (
     asked_op,
     check_augmented,

@@ -22,7 +22,7 @@ from castwise.arrays.kinds import (
     truncated_dtype,
 )
 from castwise.arrays.steps import op_steps
-from castwise.catalog.dialects import DEFAULT, chosen_here, dialect_named
+from castwise.catalog import DEFAULT, chosen_here, dialect_named
 from castwise.engine.ask import answer, find_op, named_arguments, to_number
 from castwise.engine.decision import NOTHING, Decision, Named, Question
 from castwise.engine.lists import as_arrays

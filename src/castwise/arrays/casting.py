@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from castwise.arrays.backend import Backend, constant
 from castwise.arrays.functions import SIGNLESS, Function, above_zero, function_for
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.rules.values import WRAPS_ON, Values, architecture
 from castwise.vocab.dtypes import DType, dtype
 

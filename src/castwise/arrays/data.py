@@ -9,7 +9,7 @@ from typing import Any
 from castwise.arrays.backend import Backend
 from castwise.arrays.backends import DEFAULT_BACKEND, array_backend, backend_named
 from castwise.arrays.kinds import Kind, TensorData, interned, truncated_dtype
-from castwise.catalog.dialects import DEFAULT, to_dialect
+from castwise.catalog import DEFAULT, to_dialect
 from castwise.engine.ask import array_dialect
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
 from castwise.rules.dialect import Dialect

@@ -18,7 +18,7 @@ from castwise.arrays.calls import common_dialect, described
 from castwise.arrays.casting import cast_under, own_values
 from castwise.arrays.data import array_and_kind, held_array
 from castwise.arrays.kinds import Kind, TensorData, as_constant_with, fitted, raw_array
-from castwise.catalog.dialects import DEFAULT
+from castwise.catalog import DEFAULT
 from castwise.engine.ask import answer
 from castwise.engine.decision import Question
 from castwise.engine.plan import looks_at_values

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from castwise.arrays.kinds import Kind
-from castwise.catalog.dialects import chosen_dialect, when_default_changes
+from castwise.catalog import chosen_dialect, when_default_changes
 from castwise.engine.decision import Cast, Decision
 from castwise.showing import notebook_html, quantity, repr_line
 from castwise.vocab.operands import UNDEFINED

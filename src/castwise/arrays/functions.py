@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
 from castwise.arrays.backend import Backend
-from castwise.catalog.dialects import STANDARD, dialect_named
+from castwise.catalog import STANDARD, dialect_named
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.ops import OPS, known_op

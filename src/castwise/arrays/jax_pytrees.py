@@ -12,7 +12,7 @@ from castwise.arrays.backend import Backend
 from castwise.arrays.backends import array_backend, backend_named
 from castwise.arrays.kinds import Kind, interned
 from castwise.arrays.tensor import Tensor, Variable
-from castwise.catalog.dialects import chosen_here
+from castwise.catalog import chosen_here
 from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType

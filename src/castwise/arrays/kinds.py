@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from castwise.arrays.backend import Backend, TakesConstants
-from castwise.catalog.dialects import DEFAULT, chosen_here, dialect_named
+from castwise.catalog import DEFAULT, chosen_here, dialect_named
 from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType

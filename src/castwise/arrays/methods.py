@@ -24,7 +24,7 @@ from castwise.arrays.elements import (
     sorting_indices,
 )
 from castwise.arrays.kinds import TensorData
-from castwise.catalog.dialects import dialect_named, dialects
+from castwise.catalog import dialect_named, dialects
 from castwise.errors import UsageError
 from castwise.rules.values import ArrayMethods
 from castwise.vocab.ops import OPS

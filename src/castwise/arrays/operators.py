@@ -21,7 +21,7 @@ from castwise.arrays.apply import augmented as apply_augmented
 from castwise.arrays.backend import Backend
 from castwise.arrays.backends import DEFAULT_BACKEND, installed_backends
 from castwise.arrays.kinds import TensorData
-from castwise.catalog.dialects import DEFAULT, dialect_named
+from castwise.catalog import DEFAULT, dialect_named
 from castwise.engine.ask import find_op
 from castwise.errors import CallError, UsageError
 from castwise.vocab.ops import OPS, Op

@@ -35,7 +35,7 @@ from castwise.arrays.kinds import (
 )
 from castwise.arrays.methods import Methods, OpsAreNoMethods
 from castwise.arrays.operators import ArrayObject, Gradients, InPlace
-from castwise.catalog.dialects import DEFAULT, to_dialect
+from castwise.catalog import DEFAULT, to_dialect
 from castwise.engine.ask import answer
 from castwise.engine.decision import Question
 from castwise.engine.writes import check_assignment

@@ -20,7 +20,7 @@ from castwise.arrays.elements import assign, with_array
 from castwise.arrays.kinds import Kind
 from castwise.arrays.operators import called, not_called, parameters
 from castwise.arrays.tensor import Operators, Tensor, asarray, compute, compute_several, wrapped
-from castwise.catalog.dialects import DEFAULT, chosen_here, dialect_named, to_dialect, use
+from castwise.catalog import DEFAULT, chosen_here, dialect_named, to_dialect, use
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.ops import OPS

@@ -41,7 +41,7 @@ from castwise.auditing.rewriting import full_path
 from castwise.auditing.saved import running_frameworks, seen_in, site_at, tallied_event
 from castwise.auditing.scopes import available_modes, enter_modes, leave_modes
 from castwise.auditing.suppressions import without_expected
-from castwise.catalog.dialects import to_dialect
+from castwise.catalog import to_dialect
 from castwise.engine.ask import find_op
 from castwise.errors import PromotionError, PromotionWarning, UsageError
 from castwise.rules.dialect import Dialect

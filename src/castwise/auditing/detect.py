@@ -38,7 +38,7 @@ from castwise.auditing.records import (
     SourcePlace,
     arrays_in,
 )
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.engine.ask import answer
 from castwise.engine.decision import HAZARDS, Cast, Decision, Question, cast_between
 from castwise.errors import CastwiseError

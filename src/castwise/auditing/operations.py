@@ -21,7 +21,7 @@ from castwise.auditing.records import (
     Site,
     arrays_in,
 )
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.engine.ask import answer, find_op
 from castwise.engine.decision import NOTHING, Decision, Named, Question
 from castwise.errors import CastwiseError, UsageError

@@ -23,7 +23,7 @@ from castwise.auditing.records import (
     arrays_in,
 )
 from castwise.auditing.source import text_at
-from castwise.catalog.dialects import dialect_named, to_dialect
+from castwise.catalog import dialect_named, to_dialect
 from castwise.engine.ask import answer
 from castwise.engine.decision import Decision, Question, cast_between
 from castwise.errors import PromotionError, ScalarRangeError, UsageError

@@ -585,7 +585,7 @@ class RunFacts:
     def dialects(self) -> dict[str, str]:
         """Framework -> the recorded dialect that answers for it."""
         # Imported here: a program under audit loads no rules.
-        from castwise.catalog.dialects import nearest_on_gpu, nearest_recorded
+        from castwise.catalog import nearest_on_gpu, nearest_recorded
 
         nearest = nearest_on_gpu if self.used_gpu else nearest_recorded
         return {name: nearest(found).dialect.name for name, found in self.running.items()}

@@ -54,7 +54,7 @@ from castwise.auditing.records import (
     arrays_in,
 )
 from castwise.auditing.source import applies, text_at, with_dtype
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.engine.ask import answer
 from castwise.errors import CastwiseError, PromotionError
 from castwise.vocab.dtypes import DType, dtype, find_dtype

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from castwise.errors import UsageError, did_you_mean
-from castwise.rules.checks import check
 from castwise.rules.dialect import (
     VARIATIONS,
     Assigns,
@@ -22,6 +21,7 @@ from castwise.rules.dialect import (
     Evidence,
     Joining,
     Naming,
+    check,
     shared,
 )
 from castwise.rules.rule import given_fields

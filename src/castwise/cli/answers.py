@@ -81,7 +81,7 @@ def explain(
       castwise explain -d jax "sum(int8[3], dtype=int8)"
       python train.py 2>&1 | castwise explain --traceback -
     """
-    from castwise.catalog.dialects import nearest_named
+    from castwise.catalog import nearest_named
     from castwise.engine.explain import taken_apart
     from castwise.report.answers import explained, explanation_json, explanation_text
 
@@ -101,7 +101,7 @@ def explain(
 
 
 def _explain_traceback(text: str, dialect: str | None, as_json: bool) -> int:
-    from castwise.catalog.dialects import DEFAULT
+    from castwise.catalog import DEFAULT
     from castwise.engine.explain import taken_apart
     from castwise.engine.tracebacks import read_traceback
     from castwise.report.answers import (
@@ -128,7 +128,7 @@ def _explain_traceback(text: str, dialect: str | None, as_json: bool) -> int:
 
 def _dialect_alone(words: tuple[str, ...], dialect: str | None) -> str | None:
     """The dialect that is given beside a traceback, if any."""
-    from castwise.catalog.dialects import is_dialect_name
+    from castwise.catalog import is_dialect_name
 
     given = [*words, *([dialect] if dialect else [])]
     if len(given) > 1 or not all(map(is_dialect_name, words)):
@@ -139,7 +139,7 @@ def _dialect_alone(words: tuple[str, ...], dialect: str | None) -> str | None:
 def _asked(words: tuple[str, ...], dialect: str | None) -> tuple[str, str]:
     """The name of the dialect, and the expression, which may be several words where it was typed
     without quotes."""
-    from castwise.catalog.dialects import is_dialect_name
+    from castwise.catalog import is_dialect_name
 
     is_named = bool(words) and is_dialect_name(words[0])
     if not words or (is_named and len(words) == 1 and dialect is None):
@@ -174,7 +174,7 @@ def resolve(dialect: str | None) -> int:
     Example:
       echo '{"op": "add", "args": ["int32[3]", 5.5]}' | castwise resolve --dialect torch
     """
-    from castwise.catalog.dialects import dialect_named
+    from castwise.catalog import dialect_named
     from castwise.report.answers import TwoProcesses, answer_stream
 
     dialect = chosen_here() if dialect is None else dialect
@@ -189,7 +189,7 @@ def resolve(dialect: str | None) -> int:
 
 def _waiting(dialect: str | None) -> str:
     """What a person at a terminal can type."""
-    from castwise.catalog.dialects import DEFAULT
+    from castwise.catalog import DEFAULT
 
     named = "" if dialect else f'"dialect": "{DEFAULT}", '
     example = f'{{{named}"op": "add", "args": ["int32[3]", 5.5]}}'
@@ -246,7 +246,7 @@ def table(
       castwise table torch div
       castwise table numpy --with 0-d --with scalars -o add.svg
     """
-    from castwise.catalog.dialects import dialect_named
+    from castwise.catalog import dialect_named
     from castwise.comparing.table import table as make_table
     from castwise.report.table import FORMATS, table_text
 
@@ -262,7 +262,7 @@ def table(
 
 
 def _is_op(name: str) -> bool:
-    from castwise.catalog.dialects import is_dialect_name
+    from castwise.catalog import is_dialect_name
     from castwise.vocab.ops import known_op
 
     return not is_dialect_name(name) and known_op(name) is not None
@@ -341,7 +341,7 @@ def dtypes(named: str | None, dialect: str | None, as_json: bool) -> int:
 
 
 def _chosen(named: str | None, dialect: str | None) -> Dialect | None:
-    from castwise.catalog.dialects import dialect_named
+    from castwise.catalog import dialect_named
 
     if named is not None and dialect is not None:
         raise UsageError("the dialect is given twice: leave out --dialect or the argument.")
@@ -419,7 +419,7 @@ def explorer(output: Path, chosen: tuple[str, ...], docs: str) -> int:
       castwise explorer -o site/
       castwise explorer -o mine/ -d torch -d jax -d mine.toml
     """
-    from castwise.catalog.dialects import dialects as all_dialects
+    from castwise.catalog import dialects as all_dialects
     from castwise.progress import progress_to
     from castwise.report.explorer import build_explorer
 

@@ -633,7 +633,7 @@ def port(
     from castwise.auditing.port import make_port
     from castwise.auditing.records import Options
     from castwise.auditing.saved import load_file
-    from castwise.catalog.dialects import dialect_named
+    from castwise.catalog import dialect_named
     from castwise.report.port import port_text
 
     for name in filter(None, (source, target)):

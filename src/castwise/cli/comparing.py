@@ -82,7 +82,7 @@ def diff(
 def _diff_two(
     first: str, second: str, op: str | None, cells: bool, format_: str | None, output: Path | None
 ) -> int:
-    from castwise.catalog.dialects import dialect_named
+    from castwise.catalog import dialect_named
     from castwise.comparing.diff import diff as make_diff
     from castwise.report.diff import DIFF_FORMATS, diff_text
 
@@ -96,7 +96,7 @@ def _diff_two(
 
 
 def _diff_all(format_: str | None, output: Path | None) -> int:
-    from castwise.catalog.dialects import dialects as all_dialects
+    from castwise.catalog import dialects as all_dialects
     from castwise.comparing.diff import distances
     from castwise.report.diff import DISTANCE_FORMATS, distances_text
 
@@ -134,7 +134,7 @@ def history(
       castwise history numpy --op pow
       castwise history torch --since 2.8 -o torch.html
     """
-    from castwise.catalog.dialects import dialect_named
+    from castwise.catalog import dialect_named
     from castwise.comparing.history import history as make_history
     from castwise.comparing.history import released_after
     from castwise.engine.ask import find_op
@@ -180,7 +180,7 @@ _program_options = options_as(
 
 def _verify_programs(dialect: str, programs: _Programs, *, as_json: bool) -> int:
     """Runs the programs, prints what they found and returns the command's exit status."""
-    from castwise.catalog.dialects import dialect_named
+    from castwise.catalog import dialect_named
     from castwise.comparing.programs import check_programs, speaker_for
     from castwise.progress import progress_to
     from castwise.report.verify import checked_json, checked_text
@@ -308,7 +308,7 @@ def verify(
 def _verify_dialect(
     dialect: str, ops: tuple[str, ...], as_json: bool, html_file: Path | None
 ) -> int:
-    from castwise.catalog.dialects import dialect_named
+    from castwise.catalog import dialect_named
     from castwise.comparing.verify import recorder_for
     from castwise.comparing.verify import verify as make_verification
     from castwise.conformance.recorder import count
@@ -335,7 +335,7 @@ def _verify_through(
     as_json: bool,
     html_file: Path | None,
 ) -> int:
-    from castwise.catalog.dialects import dialect_named
+    from castwise.catalog import dialect_named
     from castwise.comparing.verify import compare_through, prepared, recorder_of_values
     from castwise.conformance.transformations import questions_through, sampled
     from castwise.progress import progress

@@ -22,7 +22,7 @@ Completions = list[CompletionItem]
 
 def complete_dialects(ctx: click.Context, param: click.Parameter, incomplete: str) -> Completions:
     """The dialects whose names begin so, with what each is."""
-    from castwise.catalog.dialects import dialect_abouts, other_names
+    from castwise.catalog import dialect_abouts, other_names
 
     known = {name: about.partition(":")[0] for name, about in dialect_abouts().items()}
     others = {name: framework for name, framework in other_names().items() if name != framework}
@@ -108,7 +108,7 @@ def dialect_argument(command: Command) -> Command:
 def chosen_or_missing(rest: str = "") -> str:
     """The dialect of a command that names none; the error for a missing one if none is chosen.
     `rest` is what else the command line has."""
-    from castwise.catalog.dialects import DEFAULT
+    from castwise.catalog import DEFAULT
 
     found = chosen_here()
     if found is None:
@@ -142,7 +142,7 @@ def format_option(*names: str) -> Callable[[Command], Command]:
 
 def dialect_first(first: str, second: str) -> tuple[str, str]:
     """Two arguments, of which one is a dialect and may come second."""
-    from castwise.catalog.dialects import is_dialect_name
+    from castwise.catalog import is_dialect_name
 
     if is_dialect_name(first):
         return first, second

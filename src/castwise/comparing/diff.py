@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any, NamedTuple, TypeAlias
 
-from castwise.catalog.dialects import dialects as dialect_names
-from castwise.catalog.dialects import to_dialect
+from castwise.catalog import dialects as dialect_names
+from castwise.catalog import to_dialect
 from castwise.comparing.table import CONDITION, arranged, default_form
 from castwise.engine.ask import find_op
 from castwise.engine.decide import decide
@@ -610,7 +610,7 @@ def telling_ops(dialects: Iterable[Dialect]) -> tuple[str, ...]:
 
     Such operands need no promotion. So an op where the answers differ is one that a mode changes.
 
-    >>> from castwise.catalog.dialects import dialect_named
+    >>> from castwise.catalog import dialect_named
     >>> telling_ops([dialect_named("oneflow"), dialect_named("oneflow:article")])
     ('sum',)
     """

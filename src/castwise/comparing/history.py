@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from castwise.catalog.dialects import (
+from castwise.catalog import (
     LayerCell,
     dialect_named,
     framework_named,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from castwise.catalog.dialects import is_dialect_name, to_dialect
+from castwise.catalog import is_dialect_name, to_dialect
 from castwise.engine.ask import answer, asked_op, check_augmented, find_op
 from castwise.engine.decision import Decision, Question
 from castwise.engine.plan import Reach, dialect_reach

@@ -11,7 +11,7 @@ from importlib import resources
 from importlib.metadata import version
 from typing import NamedTuple
 
-from castwise.catalog.dialects import nearest_named, to_dialect
+from castwise.catalog import nearest_named, to_dialect
 from castwise.conformance.programs import Framework
 from castwise.conformance.questions import GridQuestion
 from castwise.conformance.recorder import Cell, Recorder, cells, dtypes_taken

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from castwise.catalog.dialects import (
+from castwise.catalog import (
     DEFAULT,
     chosen_dialect,
     chosen_here,

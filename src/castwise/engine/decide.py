@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.engine.accepts import (
     check_accepted,
     check_apart,

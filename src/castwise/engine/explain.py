@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from castwise.catalog.dialects import DEFAULT, is_dialect_name, to_dialect
+from castwise.catalog import DEFAULT, is_dialect_name, to_dialect
 from castwise.engine.ask import answer, asked_op, find_op, question_about, question_for
 from castwise.engine.decide import decision_steps
 from castwise.engine.decision import Decision, Question

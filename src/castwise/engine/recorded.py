@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from castwise.catalog.dialects import layer_cells, layers, without_layers
+from castwise.catalog import layer_cells, layers, without_layers
 from castwise.engine.accepts import is_out_of_range, overflows
 from castwise.engine.decision import (
     NOTHING,

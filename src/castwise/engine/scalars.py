@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.engine.decision import Note, Refusal, is_beyond, no_common_dtype, way_out
 from castwise.engine.operands import is_weakly_typed, no_integer_dtype, number_dtypes, own_dtype
 from castwise.engine.plan import Plan, dialect_reach

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
-from castwise.catalog.dialects import dialect_named, framework_messages
+from castwise.catalog import dialect_named, framework_messages
 from castwise.rules.dialect import Message, Messages
 from castwise.vocab.dtypes import CANONICAL
 from castwise.vocab.ops import OPS, SYMBOLS

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 from castwise.arrays import fast_path
 from castwise.arrays.calls import Arguments, TracedNumber, common_dialect
 from castwise.arrays.tensor import Tensor, Variable, asarray
-from castwise.catalog.dialects import process_default, to_dialect
+from castwise.catalog import process_default, to_dialect
 from castwise.graph.graph import Graph, trace
 from castwise.graph.passes import simplify
 from castwise.graph.program import Node, Slot, filled, option_leaves, rebuilt, sequence_like

@@ -22,7 +22,7 @@ from castwise.arrays.backend import Backend
 from castwise.arrays.fast_path import TracedState, traced_by, watched_by
 from castwise.arrays.kinds import Kind, TensorData, interned, made_constant, truncated_dtype
 from castwise.arrays.tensor import Stateful, Tensor, Variable, outside, stand_in
-from castwise.catalog.dialects import use
+from castwise.catalog import use
 from castwise.engine.ask import dialect_chosen
 from castwise.engine.decision import Decision, cast_between
 from castwise.errors import UsageError

@@ -14,7 +14,7 @@ from typing import Generic
 
 from castwise.arrays.apply import check_kernel
 from castwise.arrays.functions import LIKE
-from castwise.catalog.dialects import to_dialect
+from castwise.catalog import to_dialect
 from castwise.engine.ask import answer
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError

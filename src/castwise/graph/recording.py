@@ -21,7 +21,7 @@ from castwise.arrays.fast_path import watched_by
 from castwise.arrays.functions import LIKE
 from castwise.arrays.kinds import Kind, interned
 from castwise.arrays.tensor import Tensor
-from castwise.catalog.dialects import DEFAULT, dialect_named
+from castwise.catalog import DEFAULT, dialect_named
 from castwise.engine.decision import Decision, cast_between
 from castwise.errors import UsageError
 from castwise.graph import shapes

@@ -23,7 +23,7 @@ from castwise.arrays.backends import DEFAULT_BACKEND, backend_named
 from castwise.arrays.functions import LIKE
 from castwise.arrays.kinds import Kind, interned
 from castwise.arrays.tensor import Tensor, Variable, stand_in
-from castwise.catalog.dialects import defined_dialect, dialect_definition, dialect_named
+from castwise.catalog import defined_dialect, dialect_definition, dialect_named
 from castwise.engine.decide import decision_steps
 from castwise.engine.decision import HAZARDS, Cast, Decision, Question
 from castwise.errors import UsageError, did_you_mean

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from castwise.catalog.dialects import DEFAULT, dialect_named
+from castwise.catalog import DEFAULT, dialect_named
 from castwise.errors import UsageError
 from castwise.kernels import ops
 from castwise.kernels.ops import choose, truth, within, written_op

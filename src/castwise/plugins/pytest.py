@@ -311,7 +311,7 @@ def pytest_collection_modifyitems(
         )
     if config.getoption("--castwise-write-baseline") and hasattr(config, "workerinput"):
         raise pytest.UsageError("--castwise-write-baseline needs one process: leave out -n.")
-    from castwise.catalog.dialects import dialect_named
+    from castwise.catalog import dialect_named
     from castwise.comparing.verify import prepared
     from castwise.conformance.transformations import questions_through
     from castwise.errors import UsageError

@@ -19,7 +19,7 @@ from html import escape
 from multiprocessing.connection import Connection
 from typing import Any, BinaryIO, NamedTuple
 
-from castwise.catalog.dialects import nearest_named
+from castwise.catalog import nearest_named
 from castwise.comparing.table import Outcome, outcome_of
 from castwise.engine.ask import question_about
 from castwise.engine.decide import decide

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from castwise.catalog.dialects import dialect_named, dialects, layers
+from castwise.catalog import dialect_named, dialects, layers
 from castwise.report.blocks import card, dtype_html, faint, paragraph
 from castwise.report.table import short_name
 from castwise.report.terminal import Paint, Styled, folded, in_columns, in_groups, plain, some_of

@@ -2,7 +2,7 @@
 
 A field is declared once, here: how it is written, what it means where it is not given, the words to
 choose from, and its sentence for a dialect's page. The rest follows from its type: `check` looks at
-every field (rules/checks.py), a plan has what each one means (engine/plan.py), and the step of the
+every field (rules/dialect.py), a plan has what each one means (engine/plan.py), and the step of the
 engine that needs it reads it there.
 """
 

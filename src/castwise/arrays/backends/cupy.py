@@ -16,7 +16,7 @@ from castwise.arrays.backend import Backend
 from castwise.arrays.backends.numpy import NUMPY, OfNumPysDtypes
 from castwise.arrays.functions import Function, standard_name
 from castwise.arrays.steps import Steps
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.errors import UsageError
 from castwise.kernels.program import Place
 from castwise.vocab.dtypes import DTYPES, DType

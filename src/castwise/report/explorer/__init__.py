@@ -20,7 +20,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.comparing.diff import Distances, distances, weak_dtypes
 from castwise.comparing.table import lattice
 from castwise.drawing import shade

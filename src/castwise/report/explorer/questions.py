@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from castwise.catalog.dialects import dialect_named
+from castwise.catalog import dialect_named
 from castwise.comparing.diff import weak_dtypes
 from castwise.engine.decide import outcome_and_steps, role_text
 from castwise.engine.decision import HAZARDS, Cast, Decision, Question, cast_text, result_text
