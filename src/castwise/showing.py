@@ -10,21 +10,22 @@ from collections.abc import Iterable
 from castwise import above
 
 
-class Shown:
-    """A result that prints as the command line prints it, and that a notebook shows as HTML."""
+class InNotebooks:
+    """A result that a notebook shows as HTML, with everything that it needs inside."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return above.report_html(self)
+
+
+class Shown(InNotebooks):
+    """One that also prints as the command line prints it."""
 
     __slots__ = ()
 
     def __str__(self) -> str:
         return above.report_text(self)
-
-    def _repr_html_(self) -> str:
-        return notebook_html(self)
-
-
-def notebook_html(result: object) -> str:
-    """A result as HTML, with everything that it needs inside."""
-    return above.report_html(result)
 
 
 _LONGEST = 180  # characters of a repr, so that a few results in a list are still readable

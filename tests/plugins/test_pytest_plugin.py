@@ -220,7 +220,7 @@ def test_a_run_that_does_not_ask_loads_nothing_of_it(project: Path) -> None:
         "import sys\n\n"
         "def test_nothing():\n"
         "    found = [m for m in sys.modules if m.startswith('castwise.')]\n"
-        "    assert found == ['castwise.plugins', 'castwise.plugins.pytest']\n"
+        "    assert found == ['castwise.above', 'castwise.plugins', 'castwise.plugins.pytest']\n"
         "    assert not {'numpy', 'torch', 'jax'} & set(sys.modules)\n"
     )
     ran = Ran(project)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from castwise.arrays.kinds import Kind
 from castwise.catalog import chosen_dialect, when_default_changes
 from castwise.engine.decision import Cast, Decision
-from castwise.showing import notebook_html, quantity, repr_line
+from castwise.showing import InNotebooks, quantity, repr_line
 from castwise.vocab.operands import UNDEFINED
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Counted:
 
 
 @dataclass(slots=True, repr=False)
-class CastCounts:
+class CastCounts(InNotebooks):
     """The implicit casts of a block.
 
     `by` has an entry for each (op, from, to, hazard); the hazard is "" for a cast without one. A
@@ -159,9 +159,6 @@ class CastCounts:
         total = self.total
         size = f"{quantity(total.elements, 'element')}, {total.bytes:,} bytes"
         return repr_line("CastCounts", quantity(total.casts, "cast"), size if total.casts else "")
-
-    def _repr_html_(self) -> str:
-        return notebook_html(self)
 
     def __str__(self) -> str:
         lines = [

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from castwise.showing import notebook_html, quantity, repr_line
+from castwise.showing import InNotebooks, quantity, repr_line
 from castwise.vocab.operands import Role
 
 if TYPE_CHECKING:  # a program under audit loads no rules
@@ -428,7 +428,7 @@ class Operation:
 
 
 @dataclass(frozen=True, repr=False, slots=True)
-class Finding:
+class Finding(InNotebooks):
     """An operation at a place that casts an array implicitly."""
 
     place: SourcePlace
@@ -449,9 +449,6 @@ class Finding:
 
     def __repr__(self) -> str:
         return repr_line("Finding", f"{self.place.brief}: {self}", *self.hazards)
-
-    def _repr_html_(self) -> str:
-        return notebook_html(self)
 
     @property
     def operands(self) -> tuple[Operand, ...]:

@@ -14,7 +14,7 @@ from castwise.engine.decide import decision_steps
 from castwise.engine.decision import Decision, Question
 from castwise.errors import PromotionError, UsageError
 from castwise.rules.dialect import Dialect
-from castwise.showing import notebook_html, repr_line
+from castwise.showing import InNotebooks, repr_line
 from castwise.vocab.notation import Expression, parse_expression
 from castwise.vocab.operands import (
     UNDEFINED,
@@ -327,7 +327,7 @@ def _as_operand(decision: Decision, dialect: Dialect, options: dict[str, Any]) -
     return array_operand(decision.result, shape, is_weak=decision.is_weak, is_numpy=is_numpy)
 
 
-class Explained(str):
+class Explained(str, InNotebooks):
     """The text of an explanation, which a notebook shows as HTML."""
 
     __slots__ = ("taken",)
@@ -346,9 +346,6 @@ class Explained(str):
         head, *steps = [line.strip() for line in self.splitlines()]
         ending = next((step for step in steps if step.startswith("Refused: ")), steps[-1])
         return repr_line("Explained", f"{head}: {ending} print() shows the steps")
-
-    def _repr_html_(self) -> str:
-        return notebook_html(self)
 
 
 def explain(name: Any, *operands: Any, **parts: Any) -> Explained:

@@ -43,12 +43,12 @@ from castwise.graph.recording import Traced, constant, recording_backend
 from castwise.graph.run import arranged, run_program
 from castwise.graph.saving import read_program, save_program
 from castwise.rules.dialect import Dialect
-from castwise.showing import first_few, notebook_html, quantity, repr_line
+from castwise.showing import InNotebooks, first_few, quantity, repr_line
 from castwise.vocab.notation import describe
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Graph(Program):
+class Graph(Program, InNotebooks):
     """A program in which every cast is explicit, to run, print, draw, change and save."""
 
     traced: Graph | None = None
@@ -98,9 +98,6 @@ class Graph(Program):
 
     def _repr_svg_(self) -> str:
         return self.to_svg()
-
-    def _repr_html_(self) -> str:
-        return notebook_html(self)
 
     def __call__(self, *arrays: Any, backend: str | None = None, **named: Any) -> Any:
         """Runs the graph on arrays of any backend, in order or by name; returns Tensors.

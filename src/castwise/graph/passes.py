@@ -33,7 +33,7 @@ from castwise.graph.recording import kernel_node, recording_backend
 from castwise.graph.shapes import has_own_dtype, result_dtype
 from castwise.graph.sizes import Terms, element_count, product_text, size_terms
 from castwise.rules.dialect import Dialect
-from castwise.showing import notebook_html, repr_line
+from castwise.showing import InNotebooks, repr_line
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Operand, array_operand
 from castwise.vocab.ops import known_op, op
@@ -150,7 +150,7 @@ RULES: tuple[Rewrite, ...] = (
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Simplification(Generic[P]):
+class Simplification(InNotebooks, Generic[P]):
     """A simplified program, and what it saved."""
 
     before: P
@@ -178,9 +178,6 @@ class Simplification(Generic[P]):
 
     def __repr__(self) -> str:
         return repr_line("Simplification", f"{self.graph.name}: {self.summary}")
-
-    def _repr_html_(self) -> str:
-        return notebook_html(self)
 
 
 def simplify(program: P) -> Simplification[P]:
@@ -283,7 +280,7 @@ class OpChange:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Redialect(Generic[P]):
+class Redialect(InNotebooks, Generic[P]):
     """A program read under another dialect."""
 
     graph: P
@@ -307,9 +304,6 @@ class Redialect(Generic[P]):
 
     def __repr__(self) -> str:
         return repr_line("Redialect", self.summary)
-
-    def _repr_html_(self) -> str:
-        return notebook_html(self)
 
 
 def redialect(program: P, dialect: str | Dialect) -> Redialect[P]:
