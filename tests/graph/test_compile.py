@@ -126,6 +126,20 @@ def wrapped(argument: Any) -> Any:
     return cw.asarray(argument) if isinstance(argument, np.ndarray) else argument
 
 
+def test_arrays_inside_arguments_keep_apart_from_arguments_of_such_names() -> None:
+    a, b = cw.asarray([1.0], dialect="torch"), cw.asarray([5.0], dialect="torch")
+
+    @cw.compile
+    def listed(x: list[cw.Tensor], x_0: cw.Tensor) -> cw.Tensor:
+        return x[0] - x_0
+
+    @cw.compile
+    def named(given: dict[str, Any]) -> cw.Tensor:
+        return given["a"][0] - given["a_0"]  # type: ignore[no-any-return]
+
+    assert listed([a], b).tolist() == named({"a": [a], "a_0": b}).tolist() == [-4.0]
+
+
 def test_the_oldest_graph_goes_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("castwise.graph.compile._MOST_GRAPHS", 3)
     compiled = cw.compile(lambda x, k: x * k)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MethodType
 from typing import Any, TypeVar, cast
@@ -158,7 +158,7 @@ class Compiled:
         self, key: tuple[object, ...], arguments: tuple[Any, ...], keywords: dict[str, Any]
     ) -> _KnownForm:
         slotted, leaves, count = _bound(self._parameters, arguments, keywords)
-        slots = [slot for name, part in slotted.items() for slot in _slot_names(name, part)]
+        slots = _distinct(s for name, part in slotted.items() for s in _slot_names(name, part))
         order = tuple([n for _, n in slots])
         values = [leaves[n] for n in order]
         kinds = [leaf._kind for leaf in values if isinstance(leaf, Tensor)]
@@ -392,8 +392,19 @@ def _bound(
     return slotted, leaves, count
 
 
+def _distinct(slots: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The slots, where two have one name with the number of the later behind it: f(x, x_0) of a
+    list and a tensor has two x_0."""
+    named: dict[str, int] = {}
+    for name, number in slots:
+        while name in named:
+            name = f"{name}_{number}"
+        named[name] = number
+    return list(named.items())
+
+
 def _slot_names(name: str, part: Any) -> Iterator[tuple[str, int]]:
-    """The slots in a parameter, each with a name of its own."""
+    """The slots in a parameter, with their names."""
     if isinstance(part, Slot):
         yield name, part.number
     elif isinstance(part, (list, tuple)):
