@@ -107,7 +107,7 @@ def test_what_has_other_bits_in_a_loop_runs_alone() -> None:
     compiled(tensor(NUMBERS[0]))
     inside = [node.op for region in regions_of(compiled) for node in region.outputs]
     assert inside == ["add", "sub"]
-    assert not own.takes("exp", cw.dtype("float32"), [cw.dtype("float32")])
+    assert not own.JAX.takes("exp", cw.dtype("float32"), [cw.dtype("float32")])
 
 
 def test_a_program_is_jitted_once(monkeypatch: pytest.MonkeyPatch) -> None:
