@@ -61,6 +61,18 @@ def test_importing_castwise_loads_none_of_its_rooms() -> None:
     assert run(code) == "['castwise.above']"
 
 
+def test_explaining_loads_no_audit_and_reads_no_traceback() -> None:
+    code = (
+        "import sys; from castwise.cli.main import main\n"
+        "sys.argv[1:] = ['explain', 'torch', '1 + 2']\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = ['castwise.auditing', 'castwise.engine.tracebacks', 'multiprocessing', 'rich']\n"
+        "print([module for module in heavy if module in sys.modules])"
+    )
+    assert run(code).splitlines()[-1] == "[]"
+
+
 @pytest.mark.parametrize(
     "statement",
     [

@@ -9,15 +9,13 @@ from __future__ import annotations
 import functools
 import gc
 import json
-import multiprocessing
 import os
 import signal
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
-from multiprocessing.connection import Connection
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from castwise.catalog import nearest_named
 from castwise.comparing.table import Outcome, outcome_of
@@ -33,7 +31,6 @@ from castwise.engine.explain import (
     part_steps,
     single_part,
 )
-from castwise.engine.tracebacks import UNKNOWN, Read
 from castwise.errors import (
     CastwiseError,
     NearestVersionWarning,
@@ -46,6 +43,11 @@ from castwise.report.blocks import card, dtype_html, hazards_html, items
 from castwise.report.terminal import Paint, folded, plain
 from castwise.vocab.dtypes import DType
 from castwise.vocab.notation import parse_operand
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from castwise.engine.tracebacks import Read
 
 # Decisions and refusals as JSON, the same for every command.
 
@@ -268,6 +270,8 @@ def asked_in(read: Read, dialect: str) -> str:
         )
     if read.nearest is not None:
         return read.nearest
+    from castwise.engine.tracebacks import UNKNOWN  # most explanations read none
+
     told = f"read from {read.sentence!r}" if read.sentence else "read from the line of code"
     if read.op is None:
         known = [operand for operand in read.operands if operand] or [read.computed or UNKNOWN]
@@ -284,6 +288,8 @@ def asked_in(read: Read, dialect: str) -> str:
 
 def read_text(read: Read, paint: Paint = plain, width: int = 80) -> str:
     """The words that were read, and what they do not tell."""
+    from castwise.engine.tracebacks import UNKNOWN
+
     notes = []
     if read.question != read.nearest:
         notes.append(
@@ -538,6 +544,8 @@ def _collect_seldom() -> None:
 def _started(dialect: str | None) -> Connection:
     """This process's end of a pipe to a new process that answers lines."""
     # A forked process would keep this one's end of the pipe open and never see it closed.
+    import multiprocessing  # for many lines of JSON only
+
     context = multiprocessing.get_context("spawn")
     near, far = context.Pipe()
     context.Process(target=_serve, args=(far, dialect), daemon=True).start()

@@ -6,10 +6,12 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from castwise.auditing.records import SourcePlace
 from castwise.progress import is_plain
+
+if TYPE_CHECKING:  # `castwise explain` loads no audit
+    from castwise.auditing.records import SourcePlace
 
 # Takes a text and the name of a style, and returns the text to print.
 Paint = Callable[[str, str], str]
