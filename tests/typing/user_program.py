@@ -16,7 +16,7 @@ def ask() -> None:
     decision: cw.Decision = cw.resolve("add", "int32[3]", 5.5, dialect="torch")
     result: cw.DType = decision.result
     name: str = result.name
-    text: str = result  # a dtype is the text of its name
+    text: str = str(result)  # a dtype is no text itself
     casts: tuple[cw.Cast | None, ...] = decision.casts
     hazards: tuple[str, ...] = decision.hazards
     joined: cw.DType = cw.result_type("int8[3]", "uint8[3]")

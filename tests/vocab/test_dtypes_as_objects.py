@@ -15,7 +15,7 @@ from castwise.vocab.dtypes import DTYPES, dtype
 from castwise.vocab.live import to_dtype
 
 
-def test_a_dtype_is_the_text_of_its_name_to_every_library() -> None:
+def test_a_dtype_equals_its_name_and_is_no_text() -> None:
     found = dtype("f32")
     assert found == "float32"
     assert operator.eq("float32", found)
@@ -23,10 +23,19 @@ def test_a_dtype_is_the_text_of_its_name_to_every_library() -> None:
     assert found != "float64"
     assert {found: 1}["float32"] == 1
     assert hash(found) == hash("float32")
-    assert json.dumps({found: [found]}) == '{"float32": ["float32"]}'
+    assert not isinstance(found, str)
+    assert json.dumps({str(found): [found]}, default=str) == '{"float32": ["float32"]}'
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        json.dumps(found)
     assert f"{found:>8}" == " float32"
     assert repr(found) == "float32"
     assert (found == 3, found == None, found != object()) == (False, False, True)  # noqa: E711
+
+
+def test_a_dtype_that_numpy_lacks_makes_no_array() -> None:
+    assert not hasattr(dtype("int128"), "dtype")
+    with pytest.raises(TypeError):
+        np.dtype(dtype("int128"))
 
 
 @pytest.mark.parametrize("name", [d.name for d in DTYPES if hasattr(np, d.name)])
@@ -44,7 +53,7 @@ def test_a_dtype_equals_numpys_and_makes_arrays(name: str) -> None:
     assert [other for other in DTYPES if other == real] == [found]
 
 
-def test_numpy_reads_the_names_of_small_dtypes_once_castwise_gave_one() -> None:
+def test_numpy_takes_small_dtypes() -> None:
     """In a process of its own: here ml_dtypes is loaded already."""
     program = (
         "import sys, numpy as np, castwise as cw\n"

@@ -217,7 +217,7 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
 
 
 def _is_among(dtype: DType, kind: DType | str) -> bool:
-    if isinstance(kind, str) and not isinstance(kind, DType):
+    if isinstance(kind, str):
         if kind not in STANDARD_KINDS:
             raise UsageError(f"unknown kind {kind[:40]!r}: use one of {', '.join(STANDARD_KINDS)}.")
         return STANDARD_KINDS[kind](dtype)

@@ -211,7 +211,7 @@ def _described_alone(operand: Any) -> Operand:
         return describe(operand)
     check_dense(operand)
     try:
-        if isinstance(operand, DType) or not isinstance(operand, str):
+        if not isinstance(operand, str):
             return describe(operand)
     except UsageError:
         pass

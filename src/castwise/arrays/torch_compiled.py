@@ -199,7 +199,7 @@ def _packed(given: Any) -> Any:
     """Arguments in a form that torch passes on."""
     if given is None or given is ...:
         return _Word("None" if given is None else "...")
-    if isinstance(given, str) and not isinstance(given, DType):  # a dtype stays what it is
+    if isinstance(given, str):  # a dtype stays what it is
         return _Word("'" + given)
     if isinstance(given, slice):
         return _Slice([_packed(given.start), _packed(given.stop), _packed(given.step)])

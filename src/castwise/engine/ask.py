@@ -38,7 +38,7 @@ from castwise.vocab.live import (
 from castwise.vocab.notation import Expression, describe, describe_or_dtype, parse_expression
 from castwise.vocab.operands import UNDEFINED, Operand, Scalar, array_operand, plain_array
 from castwise.vocab.ops import SYMBOLS, Op, known_op, op, op_of_symbol, ops, taken_out
-from castwise.vocab.spellings import SPELLINGS, make_known
+from castwise.vocab.spellings import SPELLINGS
 
 # The dialect of a question: the given or the chosen one, else that of the arrays in it.
 
@@ -485,9 +485,7 @@ def answer(question: Question) -> Decision:
 
 def _decide(question: Question) -> Decision | Refused:
     try:
-        decision = decide(question)
-        make_known(decision.result.name)
-        return decision
+        return decide(question)
     except Refusal as refusal:
         return Refused(question, refusal.with_traceback(None))
 

@@ -21,11 +21,11 @@ KINDS = ("bool", "int", "float", "complex")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DType(str):
+class DType:
     """One dtype: its name, kind and layout. Interned, so there is one object per dtype.
 
-    It is the text of its name, because every library that takes a dtype takes its name: NumPy,
-    JAX, TensorFlow, json. It equals that text and the dtype objects of all frameworks.
+    It equals its name and the dtype objects of all frameworks, has the hash of its name, and goes
+    where NumPy, JAX and TensorFlow take a dtype. It is no text: `str(dtype)` is its name.
 
     >>> dtype("i32").max
     2147483647
@@ -49,13 +49,18 @@ class DType(str):
     min: int | float = field(init=False)
     smallest: int | float = field(init=False)  # the smallest positive value, subnormals included
 
-    def __new__(cls, name: str, *facts: object, **named: object) -> DType:
-        return str.__new__(cls, name)
-
     def __post_init__(self) -> None:
         for name, value in zip(("min", "max", "smallest"), _limits(self), strict=True):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "rank", KINDS.index(self.kind))
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype, which np.dtype() looks for; AttributeError where NumPy has none."""
+        try:
+            return live_dtype(self.name, "numpy")
+        except UsageError as error:
+            raise AttributeError(str(error)) from None
 
     @property
     def itemsize(self) -> int:
@@ -118,20 +123,22 @@ class DType(str):
         return live_dtype(self.name, framework)
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, DType):
+            return self is other
         if isinstance(other, str):
-            return str.__eq__(self, other)
+            return self.name == other
         return self.name in live_names(other) if is_live_dtype(other) else NotImplemented
-
-    def __ne__(self, other: object) -> bool:
-        is_equal = self.__eq__(other)
-        return is_equal if is_equal is NotImplemented else not is_equal
 
     # That of the name. The dtype objects of frameworks have hashes of their own: none can agree
     # with all of them.
-    __hash__ = str.__hash__
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     def __repr__(self) -> str:
         return self.name
+
+    def __format__(self, form: str) -> str:
+        return format(self.name, form)
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return dtype, (self.name,)  # unpickling and copying give back the interned object

@@ -19,7 +19,6 @@ from castwise.vocab.spellings import (
     SPELLINGS,
     is_live_dtype,
     live_names,
-    make_known,
     out_of_scope,
     word_readings,
 )
@@ -69,9 +68,7 @@ def to_dtype(thing: object) -> DType:
     if isinstance(thing, DType):
         return thing
     if isinstance(thing, str):
-        found = spelled_dtype(thing)
-        make_known(found.name)
-        return found
+        return spelled_dtype(thing)
     try:
         known = _dtypes.get((type(thing), thing))
     except TypeError:  # it has no hash

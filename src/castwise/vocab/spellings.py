@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import sys
 from typing import Any
 
 from castwise.errors import UsageError, did_you_mean
@@ -82,11 +81,6 @@ _MODULES = {
     "array_api_strict": "array_api_strict", "array-api": "array_api_strict",
     **dict.fromkeys(("numpy", "np", "cupy", "dask", "megengine"), "numpy"),
 }  # fmt: skip
-# The dtypes NumPy has itself; ml_dtypes adds others.
-_OF_NUMPY = frozenset(
-    {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
-    | {"float16", "float32", "float64", "complex64", "complex128"}
-)
 
 
 def word_readings(word: str) -> dict[str, list[str]]:
@@ -118,15 +112,6 @@ def live_names(thing: object) -> list[str]:
     spelled = SPELLINGS.get(root, {})
     words = [word.rstrip("_").lower() for word in (*names, tail) if isinstance(word, str)]
     return [spelled.get(word, _OWN_NUMPY.get(word, word)) for word in words]
-
-
-def make_known(name: str) -> None:
-    """Makes NumPy, where it is loaded, read the name of a dtype that ml_dtypes adds to it.
-
-    np.zeros(3, dtype=found) gets the text alone, so ml_dtypes must have been imported before.
-    """
-    if name not in _OF_NUMPY and "numpy" in sys.modules:
-        importlib.import_module("ml_dtypes")
 
 
 def live_dtype(name: str, framework: str) -> Any:
