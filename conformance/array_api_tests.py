@@ -2,48 +2,104 @@
 
     python conformance/array_api_tests.py SUITE [--module array_api_strict] [pytest options...]
 
-SUITE is a checkout of data-apis/array-api-tests with its submodule array-api; the suite's own
-requirements must be installed. array_api_tests_exceptions.txt, in the same folder, lists what may
-fail. The exit status is pytest's: 0 where nothing else fails.
+SUITE is a checkout of data-apis/array-api-tests with its submodule array-api, or a folder that is
+not there yet: then git clones COMMIT into it. The suite's own requirements must be installed.
+array_api_tests_exceptions.txt, in the same folder, lists what may fail.
+
+What passed, failed and was skipped is held against the table of docs/reference/array-api.md. The
+exit status is pytest's where that is not 0; 1 where the table says something else; and 3 where the
+suite cannot be cloned.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 EXCEPTIONS = HERE / "array_api_tests_exceptions.txt"
+PAGE = HERE.parent / "docs" / "reference" / "array-api.md"
+# Newer than the release 2026.02.26, the last one, and with its submodule.
+URL = "https://github.com/data-apis/array-api-tests"
+COMMIT = "55fcc60179efa2680ddd6cd926ddf17b83530e2b"
 OPTIONS = (
     "--max-examples 20 --derandomize --disable-deadline -q -p no:cacheprovider -rfE "
     "-W ignore::UserWarning -W ignore::RuntimeWarning"
 )
+OUTCOMES = ("passed", "failed", "xfailed", "skipped")  # the columns of the page's table
+_LIMIT = 300  # seconds for each step of git
 
 
-def command(options: list[str]) -> list[str]:
-    """The suite as pytest runs it; of an option that is given twice the last counts."""
+def clone(suite: Path) -> None:
+    """Clones the suite at COMMIT, with its submodule."""
+    for step in (
+        ["clone", "--quiet", URL, str(suite)],
+        ["-C", str(suite), "checkout", "--quiet", COMMIT],
+        ["-C", str(suite), "submodule", "update", "--quiet", "--init", "--depth", "1"],
+    ):
+        subprocess.run(["git", *step], check=True, timeout=_LIMIT)
+
+
+def run(suite: Path, module: str, options: list[str]) -> tuple[int, dict[str, int]]:
+    """pytest's exit status, and how many tests had each outcome. Of an option that is given twice
+    the last counts."""
     paths = [option for option in options if option.startswith("array_api_tests")]
     others = [option for option in options if option not in paths]
-    return [sys.executable, "-m", "pytest", *(paths or ["array_api_tests/"]), *OPTIONS.split(),
-            "--xfails-file", str(EXCEPTIONS), *others]  # fmt: skip
+    source = str(HERE.parent / "src")
+    path = os.pathsep.join([source, *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "ARRAY_API_TESTS_MODULE": module, "PYTHONPATH": path}
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        command = [sys.executable, "-m", "pytest", *(paths or ["array_api_tests/"])]
+        command += [*OPTIONS.split(), "--xfails-file", str(EXCEPTIONS)]
+        command += [
+            "--json-report",
+            "--json-report-omit",
+            "collectors",
+            "tests",
+            "--json-report-file",
+        ]
+        done = subprocess.run(
+            [*command, str(report), *others], cwd=suite, env=environment, check=False
+        )
+        summary = (
+            json.loads(report.read_text(encoding="utf-8"))["summary"] if report.exists() else {}
+        )
+    return done.returncode, {outcome: summary.get(outcome, 0) for outcome in OUTCOMES}
+
+
+def told(module: str) -> dict[str, int]:
+    """What the page's table says of a module."""
+    row = rf"^\| {re.escape(module)}\b[^|]*((?:\| *\d+ *)+)\|$"
+    (found,) = re.findall(row, PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    return dict(zip(OUTCOMES, map(int, re.findall(r"\d+", found)), strict=True))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("suite", type=Path)
     parser.add_argument("--module", default="castwise.array_api")
     known, options = parser.parse_known_args()
-    source = str(HERE.parent / "src")
-    path = os.pathsep.join([source, *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = {**os.environ, "ARRAY_API_TESTS_MODULE": known.module, "PYTHONPATH": path}
-    return subprocess.run(
-        command(options), cwd=known.suite, env=environment, check=False
-    ).returncode
+    if not known.suite.exists():
+        try:
+            clone(known.suite)
+        except (OSError, subprocess.SubprocessError) as error:
+            print(f"The suite cannot be cloned: {error}", file=sys.stderr)
+            return 3
+    status, counts = run(known.suite, known.module, options)
+    print(f"{known.module}: {counts}")
+    if status == 0 and not options and counts != told(known.module):
+        print(f"{PAGE.name} says otherwise: {told(known.module)}", file=sys.stderr)
+        return 1
+    return status
 
 
 if __name__ == "__main__":
