@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import itertools
 import re
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -135,6 +138,19 @@ def test_each_op_whose_result_may_fit_its_first_operand_has_a_method() -> None:
         assert (
             getattr(cw.Tensor, f"{op}_").__doc__ == f"`{op}` in place; returns the tensor itself."
         )
+
+
+def test_type_checkers_know_each_of_them() -> None:
+    source = ast.parse(textwrap.dedent(inspect.getsource(InPlace)))
+    (listed,) = [node for node in ast.walk(source) if isinstance(node, ast.If)]
+    told = {n.name for n in ast.walk(listed) if isinstance(n, ast.FunctionDef)} | {
+        target.id
+        for node in listed.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    assert told == {name for name in vars(InPlace) if not name.startswith("__")}
 
 
 @pytest.mark.parametrize(
