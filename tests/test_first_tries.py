@@ -37,7 +37,7 @@ IN_PYTHON = {
     'np.zeros(2, dtype=cw.dtype("half"))': "array([0., 0.], dtype=float16)",
     'np.zeros(2).astype(cw.promote_types("int8", "uint8")).dtype': "dtype('int16')",
     '{"float32": 4}[cw.dtype("f32")]': "4",
-    'json.dumps({"dtype": cw.dtype("f32")})': '\'{"dtype": "float32"}\'',
+    'json.dumps({"dtype": str(cw.dtype("f32"))})': '\'{"dtype": "float32"}\'',
     'pickle.loads(pickle.dumps(cw.dtype("f32"))) is cw.dtype("f32")': "True",
     'cw.dtype("f32").to("numpy")': "dtype('float32')",
     'cw.dtype("double"), cw.dtype("half"), cw.dtype("long")': "(float64, float16, int64)",

@@ -14,6 +14,7 @@ from castwise.vocab.spellings import (
     is_live_dtype,
     live_dtype,
     live_names,
+    numpy_dtype,
     out_of_scope,
 )
 
@@ -58,7 +59,7 @@ class DType:
     def dtype(self) -> Any:
         """NumPy's dtype, which np.dtype() looks for; AttributeError where NumPy has none."""
         try:
-            return live_dtype(self.name, "numpy")
+            return numpy_dtype(self.name)
         except UsageError as error:
             raise AttributeError(str(error)) from None
 

@@ -138,6 +138,11 @@ def live_dtype(name: str, framework: str) -> Any:
     return found
 
 
+def numpy_dtype(name: str) -> Any:
+    """What NumPy has for a dtype."""
+    return live_dtype(name, "numpy")
+
+
 def _imported(module: str, framework: str) -> Any:
     """A module, or the class of that name in one."""
     try:
