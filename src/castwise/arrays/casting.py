@@ -1,4 +1,5 @@
-"""Casts as a dialect's framework does them: out of range, to bool, of subnormal floats."""
+"""Casts as a dialect's framework does them: out of range, to bool, of subnormal floats; and ops
+that flush subnormal floats to zero."""
 
 from __future__ import annotations
 
@@ -11,122 +12,6 @@ from castwise.arrays.functions import SIGNLESS, Function, above_zero, function_f
 from castwise.catalog import dialect_named
 from castwise.rules.values import WRAPS_ON, Values, architecture
 from castwise.vocab.dtypes import DType, dtype
-
-# Flushes subnormal floats to zero, if a dialect does and a backend does not.
-
-# Ops that treat floats as numbers; the others move bits, or flip the sign.
-FLUSHED = frozenset({
-    "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "eq", "ne", "lt", "le",
-    "gt", "ge", "maximum", "minimum", "atan2", "hypot", "heaviside", "xlogy", "clamp", "relu",
-    "ceil", "sign", "log", "sqrt", "rsqrt", "reciprocal", "square", "logical_and", "logical_or",
-    "logical_xor", "logical_not", "count_nonzero", "times_reciprocal", "div_of_arrays",
-    "argmax", "argmin", "outer", "kron", "real_div", "floor_div", "truncate_div", "div_no_nan",
-    "multiply_no_nan",
-})  # fmt: skip
-_BY_BITS = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not", "count_nonzero"})
-_SUMS = frozenset({"add", "sub"})
-
-
-Test = Callable[[Any], bool]
-
-
-@runtime_checkable
-class FindsSmall(Protocol):
-    """A backend that finds small numbers faster than by comparisons."""
-
-    def finder_below(self, dtype: DType, limit: float) -> Test:
-        """A function that tells whether an array has a nonzero float below the limit."""
-
-
-@runtime_checkable
-class Flushes(Protocol):
-    """A backend that flushes by the bits of a number, whatever it is."""
-
-    def flushed(self, array: Any) -> Any:
-        """The array with zeros of the same sign for subnormal floats."""
-
-
-def _is_flushed(held: DType) -> bool:
-    """Whether a processor that flushes subnormals flushes those of a dtype. float16 is computed in
-    float32, where they are normal numbers; a dtype of powers of two has none."""
-    is_wide = held.bits >= 32 or held.exponent_bits >= 8
-    return held.kind == "float" and is_wide and held.mantissa_bits > 0
-
-
-@functools.lru_cache(maxsize=64)
-def _flusher(backend: Backend, held: DType) -> Function:
-    """A function that flushes subnormal floats to zeros of the same sign."""
-    if isinstance(backend, Flushes):
-        return backend.flushed
-    least, zero = constant(backend, _least(held), held), constant(backend, 0, held)
-    size, below, times, choose = (
-        function_for(backend, op, held) for op in ("abs", "lt", "mul", "where")
-    )
-    has_small = _finder(backend, held, _least(held))
-
-    def flushed(array: Any) -> Any:
-        if not has_small(array):
-            return array  # the usual case
-        return choose(below(size(array), least(array)), times(array, zero(array)), array)
-
-    return flushed
-
-
-def flushing(function: Function, backend: Backend, op: str, compute: DType) -> Function:
-    """A function that flushes subnormal operands and results to zero."""
-    if not _is_flushed(compute) or (op in _BY_BITS and compute.bits < 32):
-        return function  # it distinguishes small numbers from zero by their bits
-    flushed = _flusher(backend, compute)
-
-    def flush_operand(array: Any) -> Any:
-        return flushed(array) if backend.dtype_of(array) is compute else array
-
-    if op == "pow":  # only its result is arithmetic
-        return lambda x, y: flush_operand(function(x, y))
-    if op in ("remainder", "fmod"):  # a small dividend already is the remainder
-        return lambda x, y: function(x, flush_operand(y))
-
-    def computed(*arrays: Any, **options: Any) -> Any:
-        return flush_operand(function(*map(flush_operand, arrays), **options))
-
-    looks_first = op in _SUMS and not isinstance(backend, Flushes)
-    return _by_the_sum(function, computed, backend, compute) if looks_first else computed
-
-
-def _by_the_sum(
-    function: Function, otherwise: Function, backend: Backend, compute: DType
-) -> Function:
-    """A sum or difference, whose result alone shows whether subnormal operands matter.
-
-    A result that is zero, or too large for a subnormal number to change its last bit, is already
-    right: a subnormal operand is lost in rounding, or cancelled by its opposite.
-    """
-    has_small = _finder(backend, compute, _least(compute) * 2.0 ** (compute.mantissa_bits + 3))
-
-    def computed(x: Any, y: Any, **options: Any) -> Any:
-        found = function(x, y, **options)
-        return otherwise(x, y, **options) if has_small(found) else found
-
-    return computed
-
-
-def _least(held: DType) -> float:
-    return float(2.0 ** (1 - held.bias))
-
-
-def _finder(backend: Backend, held: DType, limit: float) -> Test:
-    """A function that tells whether any float is small; true if values cannot be read."""
-    if isinstance(backend, FindsSmall):
-        return backend.finder_below(held, limit)
-    size, below = function_for(backend, "abs", held), function_for(backend, "lt", held)
-    end = constant(backend, limit, held)
-
-    def has_below(array: Any) -> bool:
-        is_small = below(size(array), end(array))
-        return not backend.is_concrete(is_small) or bool(is_small.any())
-
-    return has_below
-
 
 _FLOAT32 = dtype("float32")
 _INT32, _INT64 = dtype("int32"), dtype("int64")
@@ -267,7 +152,8 @@ def _wrapped_as_x86_64(backend: Backend, x: Any, target: DType) -> Any:
 
 def _upper_half(backend: Backend, x: Any, found: Any) -> Any:
     """The numbers of uint64 above int64; from 2**64 the result is 0."""
-    held, at_least = backend.dtype_of(x), function_for(backend, "ge", backend.dtype_of(x))
+    held = backend.dtype_of(x)
+    at_least = function_for(backend, "ge", held)
     is_high, is_beyond = (at_least(x, backend.number(2.0**n, held)) for n in (63, 64))
     high = backend.cast(_chosen(backend, held, is_beyond, 0, x), _UINT64)
     return _chosen(backend, _UINT64, is_high, high, found)
@@ -284,3 +170,116 @@ def _chosen(backend: Backend, held: DType, condition: Any, x: Any, y: Any) -> An
     """x where the condition holds, y elsewhere."""
     x, y = (backend.number(n, held) if isinstance(n, int) else n for n in (x, y))
     return function_for(backend, "where", held)(condition, x, y)
+
+
+# Functions that flush subnormal floats to zero, if a dialect does and a backend does not.
+
+# Ops that treat floats as numbers; the others move bits, or flip the sign.
+_FLUSHED = frozenset({
+    "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "eq", "ne", "lt", "le",
+    "gt", "ge", "maximum", "minimum", "atan2", "hypot", "heaviside", "xlogy", "clamp", "relu",
+    "ceil", "sign", "log", "sqrt", "rsqrt", "reciprocal", "square", "logical_and", "logical_or",
+    "logical_xor", "logical_not", "count_nonzero", "times_reciprocal", "div_of_arrays",
+    "argmax", "argmin", "outer", "kron", "real_div", "floor_div", "truncate_div", "div_no_nan",
+    "multiply_no_nan",
+})  # fmt: skip
+# Those of them that tell small numbers from zero by the bits, in dtypes of less than 32.
+_BY_BITS = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not", "count_nonzero"})
+
+
+@runtime_checkable
+class FindsSmall(Protocol):
+    """A backend that finds small numbers faster than by comparisons."""
+
+    def finder_below(self, dtype: DType, limit: float) -> Callable[[Any], bool]:
+        """A function that tells whether an array has a nonzero float below the limit."""
+
+
+@runtime_checkable
+class Flushes(Protocol):
+    """A backend that flushes by the bits of a number, whatever it is."""
+
+    def flushed(self, array: Any) -> Any:
+        """The array with zeros of the same sign for subnormal floats."""
+
+
+def _is_flushed(held: DType) -> bool:
+    """Whether a processor that flushes subnormals flushes those of a dtype. float16 is computed in
+    float32, where they are normal numbers; a dtype of powers of two has none."""
+    is_wide = held.bits >= 32 or held.exponent_bits >= 8
+    return held.kind == "float" and is_wide and held.mantissa_bits > 0
+
+
+@functools.lru_cache(maxsize=64)
+def _flusher(backend: Backend, held: DType) -> Function:
+    """A function that flushes subnormal floats to zeros of the same sign."""
+    if isinstance(backend, Flushes):
+        return backend.flushed
+    least, zero = constant(backend, _least(held), held), constant(backend, 0, held)
+    size, below, times, choose = (
+        function_for(backend, op, held) for op in ("abs", "lt", "mul", "where")
+    )
+    has_small = _finder(backend, held, _least(held))
+
+    def flushed(array: Any) -> Any:
+        if not has_small(array):
+            return array  # the usual case
+        return choose(below(size(array), least(array)), times(array, zero(array)), array)
+
+    return flushed
+
+
+def flushing(function: Function, backend: Backend, op: str, compute: DType) -> Function:
+    """A function that flushes subnormal operands and results to zero."""
+    if op not in _FLUSHED or not _is_flushed(compute) or (op in _BY_BITS and compute.bits < 32):
+        return function
+    flushed = _flusher(backend, compute)
+
+    def flush_operand(array: Any) -> Any:
+        return flushed(array) if backend.dtype_of(array) is compute else array
+
+    if op == "pow":  # only its result is arithmetic
+        return lambda x, y: flush_operand(function(x, y))
+    if op in ("remainder", "fmod"):  # a small dividend already is the remainder
+        return lambda x, y: function(x, flush_operand(y))
+
+    def computed(*arrays: Any, **options: Any) -> Any:
+        return flush_operand(function(*map(flush_operand, arrays), **options))
+
+    is_shown = op in ("add", "sub") and not isinstance(backend, Flushes)
+    return _by_the_sum(function, computed, backend, compute) if is_shown else computed
+
+
+def _by_the_sum(
+    function: Function, otherwise: Function, backend: Backend, compute: DType
+) -> Function:
+    """A sum or difference, whose result alone shows whether subnormal operands matter.
+
+    A result that is zero, or too large for a subnormal number to change its last bit, is already
+    right: a subnormal operand is lost in rounding, or cancelled by its opposite.
+    """
+    has_small = _finder(backend, compute, _least(compute) * 2.0 ** (compute.mantissa_bits + 3))
+
+    def computed(x: Any, y: Any, **options: Any) -> Any:
+        found = function(x, y, **options)
+        return otherwise(x, y, **options) if has_small(found) else found
+
+    return computed
+
+
+def _least(held: DType) -> float:
+    return float(2.0 ** (1 - held.bias))
+
+
+def _finder(backend: Backend, held: DType, limit: float) -> Callable[[Any], bool]:
+    """A function that tells whether any float is small; true if values cannot be read."""
+    if isinstance(backend, FindsSmall):
+        return backend.finder_below(held, limit)
+    size, below = function_for(backend, "abs", held), function_for(backend, "lt", held)
+    end = constant(backend, limit, held)
+
+    def has_below(array: Any) -> bool:
+        is_small = below(size(array), end(array))
+        return not backend.is_concrete(is_small) or bool(is_small.any())
+
+    return has_below

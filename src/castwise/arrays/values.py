@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Any, Protocol, runtime_checkable
 
 from castwise.arrays.backend import Backend, TakesConstants, constant, known_number
-from castwise.arrays.casting import FLUSHED, cast_under, flushing, own_values
+from castwise.arrays.casting import cast_under, flushing, own_values
 from castwise.arrays.functions import Function, function_for
 from castwise.arrays.substitutes import variance_in_integers
 from castwise.errors import DivisionByZeroError, ScalarRangeError, UsageError
@@ -57,13 +57,17 @@ class Place:
         """A function that returns the number to compute with an array, for repeated use."""
         return constant(self.backend, value, self.compute)
 
-    def do(self, op: str, *arrays: Any) -> Any:
+    def do(self, op: str, *arrays: Any, **options: Any) -> Any:
         """Another op in the same dtype."""
-        return function_for(self.backend, op, self.compute)(*arrays)
+        return function_for(self.backend, op, self.compute)(*arrays, **options)
 
     def choose(self, condition: Any, x: Any, y: Any) -> Any:
         """x where the condition holds, y elsewhere."""
-        return function_for(self.backend, "where", self.compute)(condition, x, y)
+        return self.do("where", condition, x, y)
+
+    def broadcast(self, x: Any, y: Any) -> Any:
+        """y as an array, broadcast with x."""
+        return self.choose(self.do("eq", x, x), y, y)
 
     def has_any(self, condition: Any) -> bool:
         """Whether a condition holds for any element; False if values cannot be read."""
@@ -73,39 +77,23 @@ class Place:
         return self.backend.is_concrete(condition) and bool(condition.any())
 
 
+def adapted(
+    function: Function, backend: Backend, op: str, compute: DType, values: Values | None
+) -> Function:
+    """The function itself, or a wrapper that follows the dialect's rules."""
+    if values is None:
+        return function
+    place = Place(backend, op, compute, values)
+    for rule in _RULES.get(op, ()):
+        function = rule(function, place)
+    is_flushing = values.casting.subnormals == "flushed" and place.differs("casting.subnormals")
+    # A value that the processor flushed is lost.
+    return flushing(function, backend, op, compute) if is_flushing else function
+
+
 # Rules about empty, 0-d and broadcast arrays, and about results that share memory.
 
 _FLOAT32 = dtype("float32")
-
-
-def made_array(at: Place, x: Any, y: Any) -> Any:
-    """A number or an array, broadcast with another one."""
-    return at.choose(at.do("eq", x, x), y, y)
-
-
-def _full_exponents(function: Function, at: Place) -> Function:
-    """A power on a library that takes the square root if a single exponent is 0.5. Each element
-    gets its own exponent, and there are always at least two."""
-
-    def computed(x: Any, y: Any) -> Any:
-        if not _may_be_half(at, y):
-            return function(x, y)
-        full = made_array(at, x, y)
-        if math.prod(full.shape) != 1:
-            return function(x, full)
-        pair = function_for(at.backend, "stack", at.compute)
-        base = made_array(at, full, x)
-        return function(pair((base, base), axis=-1), pair((full, full), axis=-1))[..., 0]
-
-    return computed
-
-
-def _may_be_half(at: Place, exponents: Any) -> bool:
-    """Whether an exponent may be 0.5; true if they cannot be read."""
-    if not getattr(exponents, "shape", ()):
-        return known_number(exponents, at.backend) in (0.5, None)
-    is_half = at.do("eq", exponents, at.number(0.5))
-    return not at.backend.is_concrete(is_half) or bool(is_half.any())
 
 
 def _cumulation_rule(function: Function, at: Place) -> Function:
@@ -145,7 +133,7 @@ def _median_rule(function: Function, at: Place) -> Function:
             return function(x, axis=axis, keepdims=keepdims)
         if at.values.reducing.median_of_none == "raises":
             raise _of_nothing(at, x)
-        empty = function_for(at.backend, "sum", at.compute)(x, axis=axis, keepdims=keepdims)
+        empty = at.do("sum", x, axis=axis, keepdims=keepdims)
         nan = at.backend.number(math.nan, _FLOAT32)
         nans = function_for(at.backend, "mul", _FLOAT32)(at.backend.cast(empty, _FLOAT32), nan)
         return cast_under(at.values, at.backend, nans, at.compute)
@@ -278,7 +266,7 @@ def _extremum_rule(function: Function, at: Place) -> Function:
     def computed(x: Any, *, axis: Any = None, **options: Any) -> Any:
         if 0 not in x.shape:
             return function(x, axis=axis, **options)
-        empty = function_for(at.backend, "sum", at.compute)(x, axis=axis, **options)
+        empty = at.do("sum", x, axis=axis, **options)
         zeros = at.backend.cast(empty, at.compute)
         return at.choose(at.do("eq", zeros, zeros), at.number(end), zeros)
 
@@ -297,7 +285,7 @@ def _mean_rule(function: Function, at: Place) -> Function:
         count = math.prod(lengths) if all(isinstance(n, int) for n in lengths) else 0
         if not count:
             return function(x, axis=axis, **options)
-        sums = function_for(at.backend, "sum", at.compute)(x, axis=axis, **options)
+        sums = at.do("sum", x, axis=axis, **options)
         divisor = at.number(count)
         return at.do("floor_divide", at.do("sub", sums, at.do("fmod", sums, divisor)), divisor)
 
@@ -335,6 +323,31 @@ def _power_rule(function: Function, at: Place) -> Function:
     if at.own.powers.of_integers == "six bits":
         function = functools.partial(_wrapping_power, at)
     return functools.partial(_POWERS[rule], function, at)
+
+
+def _full_exponents(function: Function, at: Place) -> Function:
+    """A power on a library that takes the square root if a single exponent is 0.5. Each element
+    gets its own exponent, and there are always at least two."""
+
+    def computed(x: Any, y: Any) -> Any:
+        if not _may_be_half(at, y):
+            return function(x, y)
+        full = at.broadcast(x, y)
+        if math.prod(full.shape) != 1:
+            return function(x, full)
+        base = at.broadcast(full, x)
+        pairs = [at.do("stack", (one, one), axis=-1) for one in (base, full)]
+        return function(*pairs)[..., 0]
+
+    return computed
+
+
+def _may_be_half(at: Place, exponents: Any) -> bool:
+    """Whether an exponent may be 0.5; true if they cannot be read."""
+    if not getattr(exponents, "shape", ()):
+        return known_number(exponents, at.backend) in (0.5, None)
+    is_half = at.do("eq", exponents, at.number(0.5))
+    return not at.backend.is_concrete(is_half) or bool(is_half.any())
 
 
 def _float_power(at: Place, x: Any, y: Any) -> Any:
@@ -494,28 +507,16 @@ def _division_rule(function: Function, at: Place) -> Function:
 
     def computed(x: Any, y: Any) -> Any:
         is_single = bool(getattr(x, "shape", ())) and not getattr(y, "shape", ())
-        return function(x, made_array(at, x, y) if is_single else y)
+        return function(x, at.broadcast(x, y) if is_single else y)
 
     return computed
 
 
-def adapted(
-    function: Function, backend: Backend, op: str, compute: DType, values: Values | None
-) -> Function:
-    """The function itself, or a wrapper that follows the dialect's rules."""
-    if values is None:
-        return function
-    place = Place(backend, op, compute, values)
-    for rule in _RULES.get(op, ()):
-        function = rule(function, place)
-    is_flushing = values.casting.subnormals == "flushed" and place.differs("casting.subnormals")
-    if op in FLUSHED and is_flushing:  # a value that the processor flushed is lost
-        return flushing(function, backend, op, compute)
-    return function
+# Other rules, each about one op or two.
 
 
 def _truth_rule(function: Function, at: Place) -> Function:
-    """any and all of complex numbers, which a rule counts as true or false."""
+    """any and all of complex numbers, if they count as true by another rule than the library's."""
     if at.compute.kind != "complex" or not at.differs("casting.truth"):
         return function
     real = function_for(at.backend, at.op, at.compute.part)
@@ -651,6 +652,7 @@ def _wrapped_angle(function: Function, at: Place, x: Any, y: Any) -> Any:
 
 
 def _rounding_rule(function: Function, at: Place) -> Function:
+    """round, if it takes halves away from zero and the library's own does not."""
     if at.compute.kind != "float" or not at.differs("arithmetic.halves"):
         return function
 
@@ -663,8 +665,7 @@ def _rounding_rule(function: Function, at: Place) -> Function:
     return away
 
 
-Rules = tuple[Callable[[Function, Place], Function], ...]
-_RULES: dict[str, Rules] = {
+_RULES: dict[str, tuple[Callable[[Function, Place], Function], ...]] = {
     "div": (_division_rule,), "truncate_div": (_truncated_quotient_rule,), "pow": (_power_rule,),
     **dict.fromkeys(("floor_divide", "floor_div"), (_quotient_rule,)),
     **dict.fromkeys(("remainder", "fmod"), (_remainder_rule,)),
