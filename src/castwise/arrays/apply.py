@@ -4,7 +4,6 @@ conversion."""
 from __future__ import annotations
 
 import functools
-import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -26,7 +25,7 @@ from castwise.arrays.calls import (
     raw_operands,
     without_lists,
 )
-from castwise.arrays.data import array_and_kind, default_dtype
+from castwise.arrays.data import array_and_kind
 from castwise.arrays.fast_path import context, forget_all, remember, watchers
 from castwise.arrays.functions import LIKE, Function, function_for
 from castwise.arrays.fusing import fused_op
@@ -467,8 +466,7 @@ def _given(prepared: Prepared, operands: Sequence[Any]) -> list[Any]:
     return raw_operands(operands, seen, prepared.backend, prepared.entering)
 
 
-# `x += y` and in-place ops: the dtype is kept, changed or refused as in the dialect's
-# framework.
+# `x += y` and in-place ops: the dtype is kept, changed or refused as the framework does it.
 
 
 def update(name: str, target: TensorData, *others: Any, **options: Any) -> Any:
@@ -484,16 +482,6 @@ def update(name: str, target: TensorData, *others: Any, **options: Any) -> Any:
         name, call.operands, "operator", inplace=True, alpha=call.alpha, named=call.named
     )
     return _stored(prepared, target, call.operands, call.options)
-
-
-def augmented(name: str, target: TensorData, other: Any) -> Any:
-    """The result of `target += other`; NotImplemented if the other is not an operand."""
-    if other is None:
-        return NotImplemented
-    try:
-        return augment(name, target, other)
-    except NoOperandError:
-        return NotImplemented
 
 
 def augment(name: str, target: TensorData, other: Any) -> Any:
@@ -733,70 +721,3 @@ def _resized(array: Any, shape: Any, backend: Backend) -> Any:
         f"an array of {backend.name} cannot be resized to {tuple(shape)}: give it that shape, or "
         "pass a tensor, out=cw.asarray(x)."
     )
-
-
-# Python's divmod and round of tensors, if the dialect's framework has them for its arrays.
-
-_DIVMOD = "divmod(x, y) does not take arrays in {}: write x // y and x % y."
-_ROUND = "round(x) does not take arrays in {}: write cw.apply('round', x), or round(x.item())."
-_DIGITS = "round(x, digits) does not take {} in {}: cast first, x.astype('float32')."
-
-
-def quotient_and_remainder(first: Any, second: Any) -> Any:
-    """`x // y` and `x % y` of two operands, at least one of which is a tensor."""
-    is_first: bool = isinstance(first, TensorData)
-    if is_first:
-        quotient, remainder, other = first.__floordiv__, first.__mod__, second
-    else:
-        quotient, remainder, other = second.__rfloordiv__, second.__rmod__, first
-    found = quotient(other)
-    return found if found is NotImplemented else (found, remainder(other))
-
-
-def python_divmod(first: Any, second: Any) -> Any:
-    """Python's divmod of two operands, at least one of which is a tensor.
-
-    Raises TypeError if the framework's arrays have none.
-    """
-    _check(first if isinstance(first, TensorData) else second, "divmod", _DIVMOD)
-    return quotient_and_remainder(first, second)
-
-
-def python_round(x: Any, ndigits: int | None) -> Any:
-    """Python's round of a tensor.
-
-    Raises TypeError if the framework's arrays have none.
-    """
-    _check(x, "round", _ROUND)
-    dialect, kind = x.dialect, x.dtype.kind
-    gives_integers = dialect.values.functions.round == "integers"
-    by_tens = kind == "int" and (ndigits or 0) < 0
-    if kind == "bool" or by_tens or (kind == "complex" and ndigits):
-        raise TypeError(_DIGITS.format(x.dtype, dialect.name))
-    found = _scaled(x, ndigits) if ndigits else apply_op("round", x)
-    return found.astype(default_dtype(0, dialect)) if gives_integers and ndigits is None else found
-
-
-def rounded(x: Any, decimals: int) -> Any:
-    """Each element, rounded to a number of decimals."""
-    if not decimals:
-        return apply_op("round", x)
-    if x.dtype.kind == "bool" or (x.dtype.kind == "int" and decimals < 0):
-        raise TypeError(_DIGITS.format(x.dtype, x.dialect.name))
-    return _scaled(x, decimals)
-
-
-def _scaled(x: Any, digits: int) -> Any:
-    """Floats rounded to a number of digits, by a factor that float16 cannot hold."""
-    if x.dtype.kind == "int" or digits > math.log10(x.dtype.part.max):
-        return x.astype(x.dtype)
-    wide = x.astype("float32") if x.dtype.name == "float16" else x
-    factor = 10**digits
-    scaled = apply_op("round", apply_op("mul", wide, factor))
-    return apply_op("div", scaled, factor).astype(x.dtype, copy=False)
-
-
-def _check(x: Any, function: str, message: str) -> None:
-    """Raises TypeError if the framework's arrays have no such function."""
-    if getattr(x.dialect.values.functions, function) == "refused":
-        raise TypeError(message.format(x.dialect.name))

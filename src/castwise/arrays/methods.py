@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
-from castwise.arrays.apply import apply_op, apply_several, rounded
+from castwise.arrays.apply import apply_op, apply_several
 from castwise.arrays.backend import TakesConstants
 from castwise.arrays.data import array_and_kind, known_dtype
 from castwise.arrays.elements import (
@@ -24,6 +24,7 @@ from castwise.arrays.elements import (
     sorting_indices,
 )
 from castwise.arrays.kinds import TensorData
+from castwise.arrays.operators import rounded
 from castwise.catalog import dialect_named, dialects
 from castwise.errors import UsageError
 from castwise.rules.values import ArrayMethods

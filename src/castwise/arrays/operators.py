@@ -4,6 +4,7 @@ array, and gradients."""
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Container, Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
@@ -11,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 from castwise import above
 from castwise.arrays.apply import (
     apply_in_any_form,
+    apply_op,
     apply_operator,
-    python_divmod,
-    python_round,
-    quotient_and_remainder,
+    augment,
     update,
 )
-from castwise.arrays.apply import augmented as apply_augmented
 from castwise.arrays.backend import Backend
 from castwise.arrays.backends import DEFAULT_BACKEND, installed_backends
+from castwise.arrays.calls import NoOperandError
+from castwise.arrays.data import default_dtype
 from castwise.arrays.kinds import TensorData
 from castwise.catalog import DEFAULT, dialect_named
 from castwise.engine.ask import find_op
@@ -36,7 +37,12 @@ def augmented(op: str) -> Method:
     """The operator `x += y` of an op."""
 
     def operator(self: Any, other: Any) -> Any:
-        return apply_augmented(op, self, other)
+        if other is None:
+            return NotImplemented
+        try:
+            return augment(op, self, other)
+        except NoOperandError:
+            return NotImplemented
 
     return operator
 
@@ -238,6 +244,75 @@ def _with_dialect(found: Any, first: TensorData) -> Any:
     return first._of(found._array, found._kind.with_(dialect=like.dialect, home=like.home))
 
 
+# Python's divmod and round of tensors, if the dialect's framework has them for its arrays.
+
+_REFUSED = {
+    "divmod": "divmod(x, y) does not take arrays in {}: write x // y and x % y.",
+    "round": "round(x) does not take arrays in {}: write cw.apply('round', x), or round(x.item()).",
+}
+_DIGITS = "round(x, digits) does not take {} in {}: cast first, x.astype('float32')."
+
+
+def _quotient_and_remainder(first: Any, second: Any) -> Any:
+    """`x // y` and `x % y` of two operands, at least one of which is a tensor."""
+    is_first: bool = isinstance(first, TensorData)
+    if is_first:
+        quotient, remainder, other = first.__floordiv__, first.__mod__, second
+    else:
+        quotient, remainder, other = second.__rfloordiv__, second.__rmod__, first
+    found = quotient(other)
+    return found if found is NotImplemented else (found, remainder(other))
+
+
+def _divmod(first: Any, second: Any) -> Any:
+    """Python's divmod of two operands, at least one of which is a tensor.
+
+    Raises TypeError if the framework's arrays have none.
+    """
+    _check(first if isinstance(first, TensorData) else second, "divmod")
+    return _quotient_and_remainder(first, second)
+
+
+def _round(x: Any, ndigits: int | None) -> Any:
+    """Python's round of a tensor.
+
+    Raises TypeError if the framework's arrays have none.
+    """
+    _check(x, "round")
+    dialect, kind = x.dialect, x.dtype.kind
+    gives_integers = dialect.values.functions.round == "integers"
+    by_tens = kind == "int" and (ndigits or 0) < 0
+    if kind == "bool" or by_tens or (kind == "complex" and ndigits):
+        raise TypeError(_DIGITS.format(x.dtype, dialect.name))
+    found = _by_factor(x, ndigits) if ndigits else apply_op("round", x)
+    return found.astype(default_dtype(0, dialect)) if gives_integers and ndigits is None else found
+
+
+def rounded(x: Any, decimals: int) -> Any:
+    """Each element, rounded to a number of decimals."""
+    if not decimals:
+        return apply_op("round", x)
+    if x.dtype.kind == "bool" or (x.dtype.kind == "int" and decimals < 0):
+        raise TypeError(_DIGITS.format(x.dtype, x.dialect.name))
+    return _by_factor(x, decimals)
+
+
+def _by_factor(x: Any, digits: int) -> Any:
+    """Floats rounded to a number of digits, by a factor that float16 cannot hold."""
+    if x.dtype.kind == "int" or digits > math.log10(x.dtype.part.max):
+        return x.astype(x.dtype)
+    wide = x.astype("float32") if x.dtype.name == "float16" else x
+    factor = 10**digits
+    scaled = apply_op("round", apply_op("mul", wide, factor))
+    return apply_op("div", scaled, factor).astype(x.dtype, copy=False)
+
+
+def _check(x: Any, function: str) -> None:
+    """Raises TypeError if the framework's arrays have no such function."""
+    if getattr(x.dialect.values.functions, function) == "refused":
+        raise TypeError(_REFUSED[function].format(x.dialect.name))
+
+
 # What the Array API standard, Python and libraries expect of an array object, except operators and
 # indexing.
 
@@ -366,14 +441,14 @@ class ArrayObject(TensorData):
         )
 
     def __round__(self, ndigits: int | None = None) -> Tensor:
-        found: Tensor = python_round(self, ndigits)
+        found: Tensor = _round(self, ndigits)
         return found
 
     def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
-        return python_divmod(self, other)  # type: ignore[no-any-return]
+        return _divmod(self, other)  # type: ignore[no-any-return]
 
     def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
-        return python_divmod(other, self)  # type: ignore[no-any-return]
+        return _divmod(other, self)  # type: ignore[no-any-return]
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, arguments: Any, options: Any
@@ -387,7 +462,7 @@ class ArrayObject(TensorData):
         if method != "__call__":
             raise not_called(f"{name}.{method}")
         if ufunc.__name__ == "divmod" and not options:
-            return quotient_and_remainder(*inputs)
+            return _quotient_and_remainder(*inputs)
         row = _op(name)
         if len(inputs) == 2 and row is not None and row.symbol and not options:
             first, second = inputs
