@@ -167,7 +167,7 @@ class RunsWhole(Protocol):
         """A function of raw operands and options; None if the steps run one by one."""
 
 
-Casting = tuple[Function, list["EntryCast | None"]]  # a function, and the casts before it
+Casting = tuple[Function, list[EntryCast | None]]  # a function, and the casts before it
 
 
 @runtime_checkable
@@ -193,7 +193,7 @@ class WritesInto(Protocol):
 
 @runtime_checkable
 class RunsUnchecked(Protocol):
-    """A backend whose functions for whole ops are also there for results that are checked later."""
+    """A backend that also makes functions of whole ops for results that are checked later."""
 
     def unchecked(self, steps: Steps) -> Function | None:
         """A function like that of `whole`, which may give scalars of the library."""
@@ -259,6 +259,7 @@ def _number_dtype(decision: Decision, place: int) -> DType:
 
 
 def entry_cast(entry: Entry, backend: Backend, values: Values | None) -> EntryCast:
+    """The function that casts an operand as its entry says."""
     target, within = entry.dtype, entry.within
     if entry.is_condition:
         return _condition_cast(entry, backend)
@@ -285,8 +286,8 @@ def able(backend: Backend, ability: Any) -> Any:
 
 @functools.lru_cache(maxsize=64)
 def running_unchecked(backend: Backend) -> Callable[[Steps], Function | None] | None:
-    """What makes functions that cast while they compute, for results that are checked later; None
-    if nothing does."""
+    """How a backend makes functions that cast while they compute, for results that are checked
+    later; None if it makes none."""
     if isinstance(backend, RunsUnchecked):
         return backend.unchecked
     return backend.whole if isinstance(backend, RunsWhole) else None
@@ -399,7 +400,7 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
         return steps  # a function that is only decided like this op
     changes = (
         _stepwise, _rounded, _scaled, _named_otherwise, _deviation, _divided_in_place, _true_number,
-        _lifted, _reciprocal, _shifted, _inverse, _wide_scalar, _large_exponent, _exponent,
+        _lifted, _reciprocal, _checked_bias, _inverse, _wide_scalar, _large_exponent, _exponent,
         _half_exponent, _bounded, _compared,
     )  # fmt: skip
     for change in changes:
@@ -450,47 +451,9 @@ def _deviation(steps: Steps, decision: Decision) -> Steps | None:
     return replace(steps, op="std_of_integers", entries=(None,) * len(steps.entries))
 
 
-def _shifted(steps: Steps, decision: Decision) -> Steps | None:
-    """Raises UsageError for a bias in the place of a weight that is not given."""
-    if steps.op != "layer_norm":
-        return None
-    given = [operand is not UNDEFINED for operand in decision.question.operands]
-    if given[1:] == [False, True]:
-        raise UsageError("layer_norm with a bias needs a weight too: give it ones.")
-    return None
-
-
-def _is_named(names: str, decision: Decision) -> bool:
-    question = decision.question
-    return not {question.op.name, f"{question.op.name}/{question.form}"}.isdisjoint(names.split())
-
-
-def _reciprocal(steps: Steps, decision: Decision) -> Steps | None:
-    """A number / an array, if that is computed as the number times the array's reciprocal."""
-    values = decision.question.dialect.values
-    if not _is_named(values.dividing.reciprocal_first, decision):
-        return None
-    number, array = decision.question.operands
-    plan = op_plan(decision.question.op, decision.question.dialect, decision.question.form)
-    is_number = _counts_as_number(number, plan.numpy.scalars_left)
-    is_composed = number.is_numpy and composition(plan, decision.question.operands) is not None
-    if not (is_number or is_composed) or not array.dtype:
-        return None
-    is_wide = is_number and values.arithmetic.wide_scalars
-    wide = _WIDE.get(steps.compute.name, steps.compute) if is_wide else steps.compute
-    # The reciprocal of floats has their dtype, that of integers the dtype they are lifted to.
-    dialect = decision.question.dialect
-    lifted = dialect.mapping(dialect.becomes.lifts).get(array.dtype)
-    keeps = array.dtype.kind in ("float", "complex")
-    second = None if keeps else Entry(lifted or steps.compute, array.dtype)
-    return replace(steps, op="reciprocal_times", entries=(_entry_by_values(wide, number), second))
-
-
-def _counts_as_number(operand: Operand, counts: dict[DType, str]) -> bool:
-    """Whether an operand is a Python number, or a NumPy scalar that counts as one."""
-    if operand.role is not Role.NUMPY_SCALAR or operand.dtype is None:
-        return operand.is_scalar
-    return counts.get(operand.dtype, "") in KINDS
+def _entry_to(target: DType, operand: Operand) -> Entry:
+    """How an operand is cast to a dtype."""
+    return Entry(target, None if operand.is_scalar else operand.dtype)
 
 
 def _divided_in_place(steps: Steps, decision: Decision) -> Steps | None:
@@ -506,9 +469,27 @@ def _divided_in_place(steps: Steps, decision: Decision) -> Steps | None:
     product = answer(replace(question, op=op("mul")))
     entries = (
         None if first.dtype is decision.result else Entry(decision.result, first.dtype),
-        _entry_by_values(decision.result, second)._replace(through=(product.compute, held)),
+        _entry_to(decision.result, second)._replace(through=(product.compute, held)),
     )
     return replace(steps, op="div_of_arrays", compute=decision.result, entries=entries)
+
+
+def _true_number(steps: Steps, decision: Decision) -> Steps | None:
+    """A Python number in a logical op, if it is converted to bool before it is combined with the
+    array: an int is true even if it would wrap to 0, and a float counts as the default float."""
+    question = decision.question
+    plan = op_plan(question.op, question.dialect, question.form)
+    if question.op.name not in _LOGICAL or plan.range.limit != "int64":
+        return None
+    default = dtype(question.dialect.python["float"])
+    entries = list(steps.entries)
+    for place, operand in enumerate(question.operands):
+        entry = entries[place]
+        if entry is not None and entry.is_number:
+            is_float = operand.kind == "float"
+            through = (default,) if is_float else ()
+            entries[place] = entry._replace(is_condition=not is_float, through=through)
+    return replace(steps, entries=tuple(entries))
 
 
 def _lifted(steps: Steps, decision: Decision) -> Steps | None:
@@ -535,22 +516,47 @@ def _are_integers(operands: tuple[Operand, ...]) -> bool:
     return kinds <= {"bool", "int"} and all(type(number) is int for number in numbers)
 
 
-def _true_number(steps: Steps, decision: Decision) -> Steps | None:
-    """A Python number in a logical op, if it is converted to bool before it is combined with the
-    array: an int is true even if it would wrap to 0, and a float counts as the default float."""
+def _is_named(names: str, decision: Decision) -> bool:
     question = decision.question
-    plan = op_plan(question.op, question.dialect, question.form)
-    if question.op.name not in _LOGICAL or plan.range.limit != "int64":
+    return not {question.op.name, f"{question.op.name}/{question.form}"}.isdisjoint(names.split())
+
+
+def _reciprocal(steps: Steps, decision: Decision) -> Steps | None:
+    """A number / an array, if that is computed as the number times the array's reciprocal."""
+    question = decision.question
+    values = question.dialect.values
+    if not _is_named(values.dividing.reciprocal_first, decision):
         return None
-    default = dtype(question.dialect.python["float"])
-    entries = list(steps.entries)
-    for place, operand in enumerate(question.operands):
-        entry = entries[place]
-        if entry is not None and entry.is_number:
-            is_float = operand.kind == "float"
-            through = (default,) if is_float else ()
-            entries[place] = entry._replace(is_condition=not is_float, through=through)
-    return replace(steps, entries=tuple(entries))
+    number, array = question.operands
+    plan = op_plan(question.op, question.dialect, question.form)
+    is_number = _counts_as_number(number, plan.numpy.scalars_left)
+    is_composed = number.is_numpy and composition(plan, question.operands) is not None
+    if not (is_number or is_composed) or not array.dtype:
+        return None
+    is_wide = is_number and values.arithmetic.wide_scalars
+    wide = _WIDE.get(steps.compute.name, steps.compute) if is_wide else steps.compute
+    # The reciprocal of floats has their dtype, that of integers the dtype they are lifted to.
+    lifted = question.dialect.mapping(question.dialect.becomes.lifts).get(array.dtype)
+    keeps = array.dtype.kind in ("float", "complex")
+    second = None if keeps else Entry(lifted or steps.compute, array.dtype)
+    return replace(steps, op="reciprocal_times", entries=(_entry_to(wide, number), second))
+
+
+def _counts_as_number(operand: Operand, counts: dict[DType, str]) -> bool:
+    """Whether an operand is a Python number, or a NumPy scalar that counts as one."""
+    if operand.role is not Role.NUMPY_SCALAR or operand.dtype is None:
+        return operand.is_scalar
+    return counts.get(operand.dtype, "") in KINDS
+
+
+def _checked_bias(steps: Steps, decision: Decision) -> Steps | None:
+    """No change, but raises UsageError for a bias in the place of a weight that is not given."""
+    if steps.op != "layer_norm":
+        return None
+    given = [operand is not UNDEFINED for operand in decision.question.operands]
+    if given[1:] == [False, True]:
+        raise UsageError("layer_norm with a bias needs a weight too: give it ones.")
+    return None
 
 
 def _inverse(steps: Steps, decision: Decision) -> Steps | None:
@@ -583,25 +589,8 @@ def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:
     if question.operands[place].dtype is steps.compute:
         return None  # nothing to round
     entries = list(steps.entries)
-    entries[place] = _entry_by_values(wide, question.operands[place])
+    entries[place] = _entry_to(wide, question.operands[place])
     return replace(steps, op=f"{steps.op}_with_wide", entries=tuple(entries))
-
-
-def _half_exponent(steps: Steps, decision: Decision) -> Steps | None:
-    """Floats to the power of a number or a 0-d array, if the power of 0.5 is the square root."""
-    question = decision.question
-    if question.op.name != "pow" or steps.compute.kind != "float":
-        return None
-    rule, exponent = question.dialect.values.powers.by_one_exponent, question.operands[1]
-    is_single = exponent.is_scalar or exponent.rank == 0
-    takes_root = rule == "square root" and steps.compute.name != "float16"
-    if rule in ("square root", "square root by operator") and question.form == "operator":
-        takes_root = True
-    return replace(steps, op="pow_or_root") if is_single and takes_root else None
-
-
-def _entry_by_values(target: DType, operand: Operand) -> Entry:
-    return Entry(target, None if operand.is_scalar else operand.dtype)
 
 
 def _large_exponent(steps: Steps, decision: Decision) -> Steps | None:
@@ -626,6 +615,19 @@ def _exponent(steps: Steps, decision: Decision) -> Steps | None:
     is_short = question.dialect.values.powers.by_one_exponent == "short cuts"
     name = "pow_by_short_cuts" if is_short else "pow_of_number"
     return replace(steps, op=name, entries=(steps.entries[0], None))
+
+
+def _half_exponent(steps: Steps, decision: Decision) -> Steps | None:
+    """Floats to the power of a number or a 0-d array, if the power of 0.5 is the square root."""
+    question = decision.question
+    if question.op.name != "pow" or steps.compute.kind != "float":
+        return None
+    rule, exponent = question.dialect.values.powers.by_one_exponent, question.operands[1]
+    is_single = exponent.is_scalar or exponent.rank == 0
+    takes_root = rule == "square root" and steps.compute.name != "float16"
+    if rule in ("square root", "square root by operator") and question.form == "operator":
+        takes_root = True
+    return replace(steps, op="pow_or_root") if is_single and takes_root else None
 
 
 def _bounded(steps: Steps, decision: Decision) -> Steps | None:
@@ -670,7 +672,7 @@ def _compared(steps: Steps, decision: Decision) -> Steps | None:
     first, second = question.operands
     if _has_int_beyond(steps, decision):
         entries = [
-            Entry(_FLOAT32, within=steps.compute) if o.is_scalar else _entry_by_values(_FLOAT32, o)
+            Entry(_FLOAT32, within=steps.compute) if o.is_scalar else _entry_to(_FLOAT32, o)
             for o in question.operands
         ]
         return replace(steps, compute=_FLOAT32, entries=tuple(entries))
