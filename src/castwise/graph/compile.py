@@ -15,8 +15,9 @@ from types import MethodType
 from typing import Any, TypeVar, cast
 
 from castwise.arrays import fast_path
-from castwise.arrays.calls import Arguments, TracedNumber, common_dialect
+from castwise.arrays.calls import common_dialect
 from castwise.arrays.tensor import Tensor, Variable, asarray
+from castwise.arrays.traced_numbers import Arguments, TracedNumber
 from castwise.catalog import process_default, to_dialect
 from castwise.graph.graph import Graph, trace
 from castwise.graph.passes import simplify

@@ -18,12 +18,12 @@ from typing import Any
 
 from castwise.arrays import fast_path, fusing
 from castwise.arrays.backend import Backend, RunsRegions, TracesAlone, two_backends
-from castwise.arrays.calls import TracedNumber
 from castwise.arrays.fast_path import watchers
 from castwise.arrays.functions import Function
 from castwise.arrays.fusing import FusedProgram
 from castwise.arrays.kinds import Kind, interned
 from castwise.arrays.tensor import Tensor, Variable, asarray
+from castwise.arrays.traced_numbers import TracedNumber
 from castwise.errors import UsageError
 from castwise.graph.nodes import (
     FEWEST,
