@@ -1,4 +1,4 @@
-"""The text notation of operands and expressions, parsed and never guessed."""
+"""The text notation of operands, expressions and recorded answers, parsed and never guessed."""
 
 from __future__ import annotations
 
@@ -88,15 +88,6 @@ def _item(text: str, depth: int) -> object:
     if not re.fullmatch(_LITERAL, text):
         raise UsageError(f"a list holds Python numbers and lists of them, not {text[:40]!r}.")
     return parse_scalar(text)
-
-
-def names_dtype(name: str) -> bool:
-    """Whether a name is that of a dtype, as any framework spells it."""
-    try:
-        spelled_dtype(name)
-    except UsageError:
-        return False
-    return True
 
 
 def parse_scalar(text: str) -> Scalar:
@@ -261,6 +252,15 @@ def parse_expression(text: str) -> Expression:
     return _Parser(text).expression()
 
 
+def _names_dtype(name: str) -> bool:
+    """Whether a name is that of a dtype, as any framework spells it."""
+    try:
+        spelled_dtype(name)
+    except UsageError:
+        return False
+    return True
+
+
 class _Parser:
     """Reads one text from left to right. Operators bind as they do in Python."""
 
@@ -277,7 +277,8 @@ class _Parser:
         augmented = _BINARY.match(self._text, self._place)
         if augmented and augmented[3] and isinstance(found, Operand):
             self._place = augmented.end()
-            found = self._made(None, augmented[2], (found, self._binary()), is_augmented=True)
+            made = Expression(None, augmented[2], (found, self._binary()), is_augmented=True)
+            found = self._counted(made)
         self._skip(_SPACE)
         if not isinstance(found, Expression) or self._place < len(self._text):
             raise self._unclear()
@@ -293,7 +294,7 @@ class _Parser:
             if match is None or level < loosest:
                 return left
             self._place = match.end()
-            left = self._made(None, symbol, (left, self._binary(level + 1)))
+            left = self._counted(Expression(None, symbol, (left, self._binary(level + 1))))
             if level == 0:
                 chained = _BINARY.match(self._text, self._place)
                 if chained and chained[1]:
@@ -309,7 +310,7 @@ class _Parser:
             return self._power()
         self._place = match.end()
         with self._deeper():
-            return self._made(None, match[0].rstrip(), (self._unary(),))
+            return self._counted(Expression(None, match[0].rstrip(), (self._unary(),)))
 
     def _is_signed_number(self) -> bool:
         """Whether a number with its sign follows: -1, but not the -1 of -1 ** x."""
@@ -324,16 +325,16 @@ class _Parser:
         if not self._skip(_POWER):
             return base
         with self._deeper():
-            return self._made(None, "**", (base, self._unary()))
+            return self._counted(Expression(None, "**", (base, self._unary())))
 
     def _primary(self) -> Argument:
         text, start = self._text, self._place
         called = _CALLED.match(text, start)
-        is_numpy_scalar = called and _is_numpy(called[1]) and names_dtype(called[1])
+        is_numpy_scalar = called and _is_numpy(called[1]) and _names_dtype(called[1])
         if called and not is_numpy_scalar:  # np.int8(3) is an operand
             self._place = called.end()
             array, _, method = called[1].rpartition(".")
-            if array and names_dtype(array):  # a method of a bare dtype
+            if array and _names_dtype(array):  # a method of a bare dtype
                 return self._call(method, (parse_operand(array),), is_method=True)
             return self._call(called[1], ())
         if text.startswith("[", start):
@@ -365,7 +366,7 @@ class _Parser:
                     self._expect(",")
                     self._skip(_SPACE)
                 keyword = _KEYWORD.match(self._text, self._place)
-                if keyword and not names_dtype(keyword[1]):
+                if keyword and not _names_dtype(keyword[1]):
                     self._place = keyword.end()
                     if keyword[1] in (*_NOT_GIVEN, *dict(named)):
                         raise UsageError(f"{name[:40]} takes no {keyword[1]}=, or no second one.")
@@ -376,7 +377,9 @@ class _Parser:
                     operands.append(self._binary())
                 self._skip(_SPACE)
         self._expect(")")
-        return self._made(name, None, tuple(operands), is_method=is_method, named=tuple(named))
+        return self._counted(
+            Expression(name, None, tuple(operands), is_method=is_method, named=tuple(named))
+        )
 
     def _value(self, name: str) -> Argument | str:
         """What an argument that is given by name is: a word for some of them."""
@@ -388,20 +391,12 @@ class _Parser:
         self._place = word.end()
         return next(part for part in word.groups() if part is not None)
 
-    def _made(
-        self,
-        op: str | None,
-        symbol: str | None,
-        operands: tuple[Argument, ...],
-        *,
-        is_augmented: bool = False,
-        is_method: bool = False,
-        named: tuple[tuple[str, Argument | str], ...] = (),
-    ) -> Expression:
+    def _counted(self, made: Expression) -> Expression:
+        """The expression, unless it is one op too many."""
         self._count += 1
         if self._count > MOST_OPS:
             raise UsageError(f"an expression has at most {MOST_OPS} ops: this one is too long.")
-        return Expression(op, symbol, operands, is_augmented, is_method, named)
+        return made
 
     @contextlib.contextmanager
     def _deeper(self) -> Iterator[None]:
@@ -432,16 +427,16 @@ class _Parser:
         )
 
 
-# Recorded cells: how they write forms and answers.
+# The notation of recorded answers and their forms.
 
-# Answers that are not a dtype. The last may name the dtype promotion chose: "no-kernel:uint16".
+# Answers that are not a dtype. The last may name the dtype that promotion chose: no-kernel:uint16.
 REFUSED = "!"
 OUT_OF_RANGE = "!range"
 NO_KERNEL = "no-kernel"
 
 
 def given_by_name(form: str) -> dict[str, str]:
-    """What a form gives by name.
+    """The arguments that a form gives by name.
 
     >>> given_by_name("casting=unsafe,dtype=float32"), given_by_name("operator")
     ({'casting': 'unsafe', 'dtype': 'float32'}, {})
