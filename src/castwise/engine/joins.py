@@ -44,10 +44,10 @@ def joined(plan: Plan, operands: tuple[Operand, ...], note: Note) -> DType:
     joins = plan.joins
     if joins.by in _OF_OPERANDS:
         chosen = _OF_OPERANDS[joins.by](plan, operands)
-        if note and chosen:
-            reason = join_text(joins.by, joins.others, joins.unless)
-            note(f"{plan.op.name} computes in {chosen}: {reason}.")
         if chosen:
+            if note:
+                reason = join_text(joins.by, joins.others, joins.unless)
+                note(f"{plan.op.name} computes in {chosen}: {reason}.")
             return chosen
     common = _OF_MASKS[joins.by](plan, reached(plan, operands, note))
     if common is None:
@@ -232,17 +232,16 @@ def _note_join(
     is_noted = plan.scalars in ("tiers", "kinds first") and plan.numbers.count_as != "values"
     if is_noted or given == [common.name]:
         return
-    computes = plan.computes
-    is_choosy = plan.joins.by == "first loop" and len(computes) < len(plan.reach.order)
-    found = f"{common}, the first dtype {plan.op.name} computes in" if is_choosy else common.name
     # Roles of operands that count as their dtype says.
     by_dtype = {Role.ARRAY, Role.ZERO_D} if plan.scalars in _ZERO_D_AS_ARRAYS else {Role.ARRAY}
+    promote, reach = f"{' and '.join(given)} promote", "all of them reach"
     if not by_dtype.issuperset(o.role for o in operands):
-        note(f"Together they promote to {found}{' that all of them reach' * is_choosy}.")
-    elif len(given) > 1:
-        note(f"{' and '.join(given)} promote to {found}{' that all of them reach' * is_choosy}.")
-    else:
-        note(f"{given[0]} promotes to {found}{' that it reaches' * is_choosy}.")
+        promote = "Together they promote"
+    elif len(given) == 1:
+        promote, reach = f"{given[0]} promotes", "it reaches"
+    is_choosy = plan.joins.by == "first loop" and len(plan.computes) < len(plan.reach.order)
+    first = f", the first dtype {plan.op.name} computes in that {reach}" if is_choosy else ""
+    note(f"{promote} to {common}{first}.")
 
 
 # The limits of a conversion of Python numbers to the arrays' dtype.
