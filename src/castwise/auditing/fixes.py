@@ -134,8 +134,8 @@ def fixes_where_used(finding: Finding, mark: int, events: Sequence[Event]) -> It
     if culprit is None or not texts or any(event.call for event in events):
         return
     if operands[culprit].role is Role.NUMPY_SCALAR:
-        if all(isinstance(o := event.operands[culprit], SeenArray) and o.is_scalar
-               for event in events):  # fmt: skip
+        found = [event.operands[culprit] for event in events]
+        if all(isinstance(o, SeenArray) and o.is_scalar for o in found):
             text = with_operand(code, culprit, f"{operands[culprit].kind}({texts[culprit]})")
             if text:
                 yield Fix(finding.place, text, _DOES_AS_NUMBER, None, mark, operand=culprit)
@@ -146,18 +146,19 @@ def fixes_where_used(finding: Finding, mark: int, events: Sequence[Event]) -> It
     hook = find_hook(seen[0][0].framework) if isinstance(seen[0][0], SeenArray) else None
     if not is_of_arrays or hook is None:
         return
-    place, kinds = finding.place, {meant.dtype for _, meant in seen if isinstance(meant, SeenArray)}
+    place = finding.place
     if is_simple(texts[other]):
         text = _with_cast_operand(code, culprit, f"{texts[other]}.dtype", hook, place)
         does = f"casts it to the dtype of {texts[other]}"
-        fix = Fix(place, text or "", does, None, mark, operand=culprit, like=other)
-    else:
-        target = dtype(kinds.pop() or "") if len(kinds) == 1 else None
-        name = spelled(target, hook, place) if target else None
-        text = _with_cast_operand(code, culprit, name, hook, place) if name else None
-        fix = Fix(place, text or "", f"casts it to {target}", target, mark, operand=culprit)
+        if text:
+            yield Fix(place, text, does, None, mark, operand=culprit, like=other)
+        return
+    kinds = {meant.dtype for _, meant in seen if isinstance(meant, SeenArray)}
+    target = dtype(kinds.pop() or "") if len(kinds) == 1 else None
+    name = spelled(target, hook, place) if target else None
+    text = _with_cast_operand(code, culprit, name, hook, place) if name else None
     if text:
-        yield fix
+        yield Fix(place, text, f"casts it to {target}", target, mark, operand=culprit)
 
 
 def _result_hook(source: DtypeSource) -> Hook | None:
@@ -376,7 +377,8 @@ def _refused_may_become(operand: Operand, other: Operand) -> bool:
 
 
 def _operand_nodes(code: str) -> list[ast.expr] | None:
-    """The operands of an operator or of a call, a method's own array first."""
+    """The operands of an operator, or the arguments of a call that names none of them. Those of
+    `x += y` are not cast: its array is fixed."""
     try:
         (statement,) = ast.parse(code).body
     except (SyntaxError, ValueError):
@@ -386,11 +388,7 @@ def _operand_nodes(code: str) -> list[ast.expr] | None:
         return [tree.left, tree.right]
     if isinstance(tree, ast.Compare) and len(tree.comparators) == 1:
         return [tree.left, tree.comparators[0]]
-    if isinstance(tree, ast.AugAssign):
-        return None  # its array is fixed
-    if not isinstance(tree, ast.Call) or tree.keywords:
-        return None
-    return tree.args
+    return tree.args if isinstance(tree, ast.Call) and not tree.keywords else None
 
 
 # Fixes in the files of a program.
