@@ -74,9 +74,9 @@ def truncated_dtype(dtype: DType, dialect: Dialect) -> DType:
 class TensorData:
     """The array and the kind of a tensor, and the facts that follow from them.
 
-    The functions that tensors' methods call are written for this class. Their results are made by
-    `_of` of an operand, which is a tensor. A plain object of this class is an operand only: a list
-    of numbers as the array that a dialect makes of it.
+    The functions behind a tensor's methods are written for this class, and make their results with
+    the `_of` of an operand that is a tensor. A plain object of this class is only ever an operand:
+    the array that a dialect makes of a list of numbers.
     """
 
     __slots__ = ("__weakref__", "_array", "_kind")

@@ -1,7 +1,7 @@
 """The libraries that hold and compute arrays, one file each; and how they are found.
 
 A library is imported when something asks for its backend, by name or by an array of it. What the
-methods of a backend give is told where it is the same for all: by the protocols that it follows.
+methods of a backend return is documented once for all, in the protocols that it follows.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def backend_named(name: str) -> Backend:
         raise UsageError(f"unknown backend {str(name)[:40]!r}.{did_you_mean(str(name), known)}")
     try:
         found: Backend = importlib.import_module(f"{__name__}.{name}").backend()
-        for follow in _when_found:
-            follow(name)
+        for tell in _when_found:
+            tell(name)
     except ImportError as error:
         raise UsageError(
             f"the backend {name} needs {error.name}: pip install castwise[{name}]."
@@ -49,9 +49,9 @@ def backend_named(name: str) -> Backend:
     return found
 
 
-def when_found(follow: Callable[[str], object]) -> None:
+def when_found(tell: Callable[[str], object]) -> None:
     """Calls a function with the name of each backend that is found from now on."""
-    _when_found.append(follow)
+    _when_found.append(tell)
 
 
 @finds_installed

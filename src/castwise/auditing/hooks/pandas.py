@@ -14,7 +14,7 @@ class _Columns(tuple[Any, ...]):
 
 
 def _read(frame: Any) -> Read:
-    """Reads a Series or DataFrame."""
+    """Its dtype, or those of its columns, and its shape."""
     if frame.ndim == 1:
         return frame.dtype, frame.shape, False, None
     held = list(dict.fromkeys([block.dtype for block in frame._mgr.blocks]))
@@ -29,7 +29,7 @@ def _own_names(dtype: Any) -> tuple[str, ...]:
 
 
 def _held(frame: Any) -> Iterator[Any]:
-    """The NumPy arrays of its columns: a view of one names the array that owns the memory."""
+    """The arrays that own the memory of its columns."""
     for block in frame._mgr.blocks:
         owner = getattr(block.values, "base", None)
         yield block.values if owner is None else owner
