@@ -83,7 +83,9 @@ class Steps:
             return self.composed.function(backend)
         found = function_named(self.op, backend, self.compute)
         found = adapted(found, backend, self.op, self.compute, self.values)
-        return _joined(found) if self.is_joining else found
+        if self.is_joining:  # concat and stack take their operands in one list
+            return lambda *arrays, **options: found(arrays, **options)
+        return found
 
     def quieted(self, function: Function, backend: Backend) -> Function:
         """A function of the backend that warns only if the dialect's framework does."""
@@ -323,11 +325,6 @@ def _nearest(value: Any, within: DType, target: DType) -> Any:
         return value
     end = target.max if value > within.max else target.min
     return end if target.kind == "int" else math.copysign(math.inf, end)
-
-
-def _joined(function: Function) -> Function:
-    """A function that takes its operands in one list, as concat and stack do."""
-    return lambda *arrays, **options: function(arrays, **options)
 
 
 # Ops that a framework composes of others in a way that affects the values. They are computed step

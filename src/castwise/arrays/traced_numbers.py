@@ -126,17 +126,13 @@ def _reading(name: str) -> Any:
     return method
 
 
-_ARITHMETIC = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
-    "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow,
-}  # fmt: skip
 _READING = (
     "bool", "int", "float", "complex", "index", "hash", "str", "repr", "format", "round", "trunc",
     "floor", "ceil", "eq", "ne", "lt", "le", "gt", "ge", "divmod", "rdivmod", "and", "rand", "or",
     "ror", "xor", "rxor", "lshift", "rlshift", "rshift", "rrshift", "invert", "sizeof", "dir",
 )  # fmt: skip
-for _name, _function in _ARITHMETIC.items():
-    _plain, _reflected = _binary(_function)
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    _plain, _reflected = _binary(getattr(operator, _name))
     setattr(TracedNumber, f"__{_name}__", _plain)
     setattr(TracedNumber, f"__r{_name}__", _reflected)
 for _name in ("neg", "pos", "abs"):

@@ -423,7 +423,7 @@ def _quotient_rule(function: Function, at: Place) -> Function:
         function = functools.partial(_truncated, at)
     elif at.compute.kind == "float":
         is_rounded = at.values.dividing.float_quotient == "rounded"
-        return functools.partial(_floored, at) if is_rounded else function
+        return (lambda x, y: at.do("floor", at.do("div", x, y))) if is_rounded else function
     if at.compute.kind != "int":
         return function
     rule = at.values.dividing.quotient_by_zero
@@ -447,10 +447,6 @@ def _remainder_rule(function: Function, at: Place) -> Function:
     is_own = not at.differs("dividing.remainder_by_zero", "dividing.rounds") and rule != "raises"
     kinds = ("bool", "int") if rule == "dividend" else ("int",)
     return function if is_own or at.compute.kind not in kinds else _by_zero(function, at, rule)
-
-
-def _floored(at: Place, x: Any, y: Any) -> Any:
-    return at.do("floor", at.do("div", x, y))
 
 
 def _truncated(at: Place, x: Any, y: Any) -> Any:
