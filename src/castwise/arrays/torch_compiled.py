@@ -25,82 +25,9 @@ from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.ops import OPS
 
-# `~t` and `t @ u` in torch.compile, which handles only these two operators by torch's tensors.
-
-_OPERATORS = "torch._dynamo.variables.builtin"
-_BINARY = {"matmul": ("__matmul__", "__rmatmul__"), "imatmul": ("__imatmul__", "__rmatmul__")}
-
-
-def _let_operate(tensor: type) -> None:
-    """Lets torch's compiler call these operators of a class, now or once the compiler is imported:
-    the import takes seconds, and most programs do not need it."""
-    if _OPERATORS in sys.modules:
-        _teach(sys.modules[_OPERATORS], tensor)
-    else:
-        sys.meta_path.insert(0, _Waiting(tensor))
-
-
-class _Waiting(MetaPathFinder):
-    """Finds nothing itself; it waits for a module, and extends it after it has run."""
-
-    def __init__(self, tensor: type) -> None:
-        self._tensor = tensor
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if name != _OPERATORS or self not in sys.meta_path:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        loader: Any = spec and spec.loader
-        if loader is not None:
-            run = loader.exec_module
-
-            def run_and_teach(module: ModuleType) -> None:
-                run(module)
-                _teach(module, self._tensor)
-
-            loader.exec_module = run_and_teach
-        return spec
-
-
-def _teach(module: ModuleType, tensor: type) -> None:
-    """Gives torch's compiler the handlers that it looks up by name and lacks. They decline operands
-    of other classes, which then behave as before. A torch with another structure is left unchanged.
-    """
-    sibling = sys.modules.get(f"{module.__package__}.user_defined")
-    operators: Any = getattr(module, "BuiltinVariable", None)
-    user_defined: Any = getattr(sibling, "UserDefinedObjectVariable", None)
-    found = getattr(operators, "call_function_handler_cache", None)
-    if user_defined is None or found is None:
-        return
-
-    def is_own(variable: Any) -> bool:
-        return isinstance(variable, user_defined) and issubclass(variable.value_type, tensor)
-
-    def inverted(_: Any, context: Any, given: Any) -> Any:
-        return given.call_method(context, "__invert__", [], {}) if is_own(given) else None
-
-    def multiplying(method: str, reflected: str) -> Any:
-        def multiplied(_: Any, context: Any, left: Any, right: Any) -> Any:
-            if is_own(left):
-                return left.call_method(context, method, [right], {})
-            return right.call_method(context, reflected, [left], {}) if is_own(right) else None
-
-        return multiplied
-
-    handlers = {"call_invert": inverted}
-    handlers |= {f"call_{name}": multiplying(*methods) for name, methods in _BINARY.items()}
-    for name, handler in handlers.items():
-        if not hasattr(operators, name):  # this torch has the handler already
-            setattr(operators, name, handler)
-    found.clear()  # what it looked up before, without the handlers
-
-
 _FUNCTIONS = (apply_op, apply_several, asarray, compute, compute_several, with_array, wrapped)
 _TRIED = "2.13"  # older compilers were not tested, and stop at a tensor
-_called: list[Callable[..., Any]] = []  # not yet registered with torch
+_called: list[Callable[..., Any]] = []  # functions that are not yet registered with torch
 
 
 @functools.cache
@@ -224,13 +151,13 @@ def _unpacked(given: Any) -> Any:
     return given
 
 
-def constant(function: Callable[..., Any]) -> Callable[..., Any]:
+def _constant(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that torch calls while it traces, for results that do not change."""
     function._dynamo_marked_constant = True  # type: ignore[attr-defined]
     return function
 
 
-@constant
+@_constant
 def _allow_calls() -> None:
     """Does what torch's `nonstrict_trace` does, once its compiler is imported: the import takes
     seconds."""
@@ -248,7 +175,7 @@ class _Kept:
 _kept = _Kept()
 
 
-@constant
+@_constant
 def _name(thing: Kind | Dialect | DType) -> str:
     """The name of an object in a compiled function, because torch passes no objects to it."""
     name = f"_{id(thing)}"
@@ -339,8 +266,8 @@ def _here() -> _Word:
     return _Word(_blocks[-1] if _blocks else "")
 
 
-@constant
-def _named(dialect: str | Dialect) -> Any:  # returns the name; `constant` hides return types
+@_constant
+def _named(dialect: str | Dialect) -> Any:  # returns the name; `_constant` hides return types
     return _name(to_dialect(dialect))
 
 
@@ -373,6 +300,79 @@ _DIALECTS: dict[Callable[..., Any], Callable[..., Any]] = {
     chosen_here: _traced_chosen, to_dialect: _traced_dialect, dialect_named: _traced_dialect,
 }  # fmt: skip
 
+# `~t` and `t @ u` in torch.compile, which handles only these two operators by torch's tensors.
+
+_OPERATORS = "torch._dynamo.variables.builtin"
+_BINARY = {"matmul": ("__matmul__", "__rmatmul__"), "imatmul": ("__imatmul__", "__rmatmul__")}
+
+
+def _let_operate(tensor: type) -> None:
+    """Lets torch's compiler call these operators of a class, now or once the compiler is imported:
+    the import takes seconds, and most programs do not need it."""
+    if _OPERATORS in sys.modules:
+        _teach(sys.modules[_OPERATORS], tensor)
+    else:
+        sys.meta_path.insert(0, _Waiting(tensor))
+
+
+class _Waiting(MetaPathFinder):
+    """Finds nothing itself; it waits for a module, and extends it after it has run."""
+
+    def __init__(self, tensor: type) -> None:
+        self._tensor = tensor
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != _OPERATORS or self not in sys.meta_path:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        loader: Any = spec and spec.loader
+        if loader is not None:
+            run = loader.exec_module
+
+            def run_and_teach(module: ModuleType) -> None:
+                run(module)
+                _teach(module, self._tensor)
+
+            loader.exec_module = run_and_teach
+        return spec
+
+
+def _teach(module: ModuleType, tensor: type) -> None:
+    """Gives torch's compiler the handlers that it looks up by name and lacks. They decline operands
+    of other classes, which then behave as before. A torch with another structure is left unchanged.
+    """
+    sibling = sys.modules.get(f"{module.__package__}.user_defined")
+    operators: Any = getattr(module, "BuiltinVariable", None)
+    user_defined: Any = getattr(sibling, "UserDefinedObjectVariable", None)
+    found = getattr(operators, "call_function_handler_cache", None)
+    if user_defined is None or found is None:
+        return
+
+    def is_own(variable: Any) -> bool:
+        return isinstance(variable, user_defined) and issubclass(variable.value_type, tensor)
+
+    def inverted(_: Any, context: Any, given: Any) -> Any:
+        return given.call_method(context, "__invert__", [], {}) if is_own(given) else None
+
+    def multiplying(method: str, reflected: str) -> Any:
+        def multiplied(_: Any, context: Any, left: Any, right: Any) -> Any:
+            if is_own(left):
+                return left.call_method(context, method, [right], {})
+            return right.call_method(context, reflected, [left], {}) if is_own(right) else None
+
+        return multiplied
+
+    handlers = {"call_invert": inverted}
+    handlers |= {f"call_{name}": multiplying(*methods) for name, methods in _BINARY.items()}
+    for name, handler in handlers.items():
+        if not hasattr(operators, name):  # this torch has the handler already
+            setattr(operators, name, handler)
+    found.clear()  # what it looked up before, without the handlers
+
+
 # torch's functions on castwise tensors: torch.relu(t) runs under the dialect of t.
 
 # With a dimension or a second tensor, these are different functions.
@@ -394,7 +394,7 @@ def _torch_function(
     return _by_name(_function_name(function), arguments, options or {}, is_compiled=is_compiled)
 
 
-@constant
+@_constant
 def _function_name(function: Callable[..., Any]) -> str:
     """The name by which a function is looked up."""
     name = resolve_name(function) or str(function)
