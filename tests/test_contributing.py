@@ -171,7 +171,11 @@ def test_the_hook_is_found_and_its_arrays_are_audited(copy: Path) -> None:
     (block,) = re.findall(r"^  ```python\n(.*?)^  ```$", TEXT, re.DOTALL | re.MULTILINE)
     hook = copy / "castwise" / "auditing" / "hooks" / "acmearrays.py"
     hook.write_text(textwrap.dedent(block), encoding="utf-8")
-    (copy / "acmearrays.py").write_text(ACMEARRAYS, encoding="utf-8")
+    env = {**os.environ, "PYTHONUSERBASE": str(copy / "user")}
+    asked = [sys.executable, "-c", "import site; print(site.getusersitepackages())"]
+    installed = Path(finished(asked, cwd=copy, env=env).stdout.strip())
+    installed.mkdir(parents=True)
+    (installed / "acmearrays.py").write_text(ACMEARRAYS, encoding="utf-8")
     (copy / "program.py").write_text(
         "import acmearrays as acme\n"
         "x = acme.ones(9, 'float32') * acme.ones(9)\n"
@@ -181,9 +185,11 @@ def test_the_hook_is_found_and_its_arrays_are_audited(copy: Path) -> None:
     done = finished(
         [sys.executable, "-m", "castwise", "audit", "program.py"],
         cwd=copy,
-        env={**os.environ, "PYTHONPATH": str(copy)},
+        env={**env, "PYTHONPATH": os.pathsep.join([str(copy), str(installed)])},
     )
     assert done.returncode == 0, done.stderr
-    assert "program.py:2: float32[9] * float64[9] -> float64" in " ".join(done.stderr.split())
+    assert "float32[9] * float64[9] -> float64" in done.stderr, done.stderr
+    assert "program.py:2" in done.stderr
     assert "program.py:3" not in done.stderr
+    assert "acme.ones(9, dtype='float32')" in done.stderr, done.stderr  # it has no float32
     assert "No rule for these" not in done.stderr

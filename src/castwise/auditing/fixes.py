@@ -250,9 +250,10 @@ def _dtype_node(code: str, call: SeenCall, hook: Hook) -> ast.expr | None:
 def spelled(dtype: DType, hook: Hook, place: SourcePlace) -> str | None:
     """A dtype as the source at a place may name it: through its import of the framework, or as a
     string; None if neither works."""
-    if dtype.name not in hook.spelling.dtypes.split():
+    own = hook.spelling.dtypes.split()
+    if own and dtype.name not in own:
         return None
-    module = module_at(place.file, place.line, hook.spelling.names)
+    module = own and module_at(place.file, place.line, hook.spelling.names)
     if module:
         return f"{module}.{dtype}"
     return f"'{dtype}'" if hook.spelling.takes_dtype_names else None

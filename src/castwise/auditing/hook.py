@@ -86,7 +86,8 @@ class Spelling:
     names: str = ""  # the module users import
     alias: str = ""  # its usual import alias
     cast: str = ".astype({0})"  # how user code casts an array; {code} is the array's source text
-    dtypes: str = "float16 bfloat16 float32 float64 complex64 complex128"  # its module's own
+    # Those that its module has a name for; "" where it has none, and a dtype is a string.
+    dtypes: str = "float16 bfloat16 float32 float64 complex64 complex128"
     takes_dtype_names: bool = True  # a dtype may be given as a string
     takes_dtype_first: str = ""  # calls whose first argument is a dtype
     takes_dtype: str = ""  # other calls with dtype=
