@@ -83,11 +83,12 @@ class Prepared:
 
     def __init__(self, decision: Decision, kind: Kind, backend: Backend, computes: str) -> None:
         check_kernel(decision)
-        for needed in (decision.compute, decision.result):
+        promoted = decision.as_promoted()
+        for needed in (promoted.compute, decision.result):
             backend.native(needed)  # raises if the backend lacks it
         self.decision, self.kind, self.backend = decision, kind, backend
-        computed = replace(decision, question=as_computed(decision.question))
-        self._steps = under_rules(op_steps(decision, computes), computed)
+        computed = replace(promoted, question=as_computed(decision.question))
+        self._steps = under_rules(op_steps(promoted, computes), computed)
         self.is_elementwise = self._steps.is_elementwise
         self.entering = tuple([entry and entry.dtype for entry in self._steps.entries])
         inside: CastsInside | None = able(backend, CastsInside)
@@ -194,7 +195,8 @@ def check_kernel(decision: Decision) -> None:
     device to device.
     """
     question = decision.question
-    if not decision.has_kernel and decision.compute not in dtypes_named(question.op.computes):
+    compute = decision.as_promoted().compute
+    if not decision.has_kernel and compute not in dtypes_named(question.op.computes):
         raise PromotionError(
             f"{question} is not defined in {question.dialect.name}: {' '.join(decision.notes)} "
             "Cast the operands to a dtype that it computes in."

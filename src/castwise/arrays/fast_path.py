@@ -147,7 +147,7 @@ class CastCounts(InNotebooks):
         self._add(name, decision.result_cast, math.prod(result.shape))
 
     def _add(self, name: str, cast: Cast | None, elements: int) -> None:
-        if cast is None:
+        if cast is None or cast.is_read:
             return
         source = cast.source.name if cast.source else "Python scalar"
         self.total.add(elements, cast.target.itemsize)

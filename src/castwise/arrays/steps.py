@@ -17,12 +17,22 @@ from castwise.arrays.functions import Function, function_for
 from castwise.arrays.substitutes import function_named
 from castwise.arrays.values import adapted
 from castwise.engine.ask import answer
+from castwise.engine.computing import (
+    COMPARISONS,
+    WIDE,
+    counts_as_number,
+    first_converted,
+    has_int_beyond,
+    is_compared_exactly,
+    is_named,
+    wide_place,
+)
 from castwise.engine.decide import Term, composition, parse_program, step_question
 from castwise.engine.decision import NOTHING, Decision, Question
 from castwise.engine.plan import keeps_exponent, op_plan
 from castwise.errors import UsageError
 from castwise.rules.values import Values
-from castwise.vocab.dtypes import KINDS, DType, dtype
+from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.notation import parse_scalar
 from castwise.vocab.operands import UNDEFINED, Operand, Role, Scalar, array_operand, scalar_operand
 from castwise.vocab.ops import op
@@ -370,9 +380,10 @@ def _part_of(term: Term, question: Question) -> tuple[Operand, Any]:
     found = [_part_of(argument, question) for argument in arguments]
     operands = tuple([operand for operand, _ in found])
     decision = answer(step_question(question.dialect, name, operands))
-    steps = under_rules(op_steps(decision, decision.question.op.name), decision)
+    promoted = decision.as_promoted()
+    steps = under_rules(op_steps(promoted, promoted.question.op.name), promoted)
     entries = [
-        Entry(decision.compute) if isinstance(given, Number) and not operand.is_scalar else entry
+        Entry(promoted.compute) if isinstance(given, Number) and not operand.is_scalar else entry
         for entry, (operand, given) in zip(steps.entries, found, strict=True)
     ]
     steps = replace(steps, entries=tuple(entries))
@@ -385,10 +396,8 @@ def _part_of(term: Term, question: Question) -> tuple[Operand, Any]:
 #
 # These rules need only the decision, so they are applied once, before any array is seen.
 
-_WIDE = {"float16": dtype("float32"), "bfloat16": dtype("float32")}
 _FLOAT32 = dtype("float32")
 _LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor"})
-_COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 
 
 def under_rules(steps: Steps, decision: Decision) -> Steps:
@@ -494,11 +503,8 @@ def _lifted(steps: Steps, decision: Decision) -> Steps | None:
     where it wraps if out of range."""
     question = decision.question
     plan = op_plan(question.op, question.dialect, question.form)
-    held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
-    is_read = plan.scalars == "converted" and held in plan.converts
-    if plan.range.limit == "array dtype" and _are_integers(question.operands):
-        held, is_read = held or dtype(question.dialect.python["int"]), True
-    if held is None or not is_read or steps.compute.kind != "float":
+    held = first_converted(plan, question, steps.compute)
+    if held is None:
         return None
     entries = [
         entry._replace(through=(held,)) if entry and entry.is_number else entry
@@ -507,43 +513,25 @@ def _lifted(steps: Steps, decision: Decision) -> Steps | None:
     return replace(steps, entries=tuple(entries))
 
 
-def _are_integers(operands: tuple[Operand, ...]) -> bool:
-    numbers = [o.value for o in operands if o.is_scalar]
-    kinds = {o.dtype.kind for o in operands if o.dtype}
-    return kinds <= {"bool", "int"} and all(type(number) is int for number in numbers)
-
-
-def _is_named(names: str, decision: Decision) -> bool:
-    question = decision.question
-    return not {question.op.name, f"{question.op.name}/{question.form}"}.isdisjoint(names.split())
-
-
 def _reciprocal(steps: Steps, decision: Decision) -> Steps | None:
     """A number / an array, if that is computed as the number times the array's reciprocal."""
     question = decision.question
     values = question.dialect.values
-    if not _is_named(values.dividing.reciprocal_first, decision):
+    if not is_named(values.dividing.reciprocal_first, question):
         return None
     number, array = question.operands
     plan = op_plan(question.op, question.dialect, question.form)
-    is_number = _counts_as_number(number, plan.numpy.scalars_left)
+    is_number = counts_as_number(number, plan.numpy.scalars_left)
     is_composed = number.is_numpy and composition(plan, question.operands) is not None
     if not (is_number or is_composed) or not array.dtype:
         return None
     is_wide = is_number and values.arithmetic.wide_scalars
-    wide = _WIDE.get(steps.compute.name, steps.compute) if is_wide else steps.compute
+    wide = WIDE.get(steps.compute.name, steps.compute) if is_wide else steps.compute
     # The reciprocal of floats has their dtype, that of integers the dtype they are lifted to.
     lifted = question.dialect.mapping(question.dialect.becomes.lifts).get(array.dtype)
     keeps = array.dtype.kind in ("float", "complex")
     second = None if keeps else Entry(lifted or steps.compute, array.dtype)
     return replace(steps, op="reciprocal_times", entries=(_entry_to(wide, number), second))
-
-
-def _counts_as_number(operand: Operand, counts: dict[DType, str]) -> bool:
-    """Whether an operand is a Python number, or a NumPy scalar that counts as one."""
-    if operand.role is not Role.NUMPY_SCALAR or operand.dtype is None:
-        return operand.is_scalar
-    return counts.get(operand.dtype, "") in KINDS
 
 
 def _checked_bias(steps: Steps, decision: Decision) -> Steps | None:
@@ -558,7 +546,7 @@ def _checked_bias(steps: Steps, decision: Decision) -> Steps | None:
 
 def _inverse(steps: Steps, decision: Decision) -> Steps | None:
     """An array / a number, if that is computed as the array times the number's reciprocal."""
-    if not _is_named(decision.question.dialect.values.dividing.reciprocal_second, decision):
+    if not is_named(decision.question.dialect.values.dividing.reciprocal_second, decision.question):
         return None
     array, number = decision.question.operands
     is_single = number.is_scalar or number.rank == 0
@@ -570,23 +558,14 @@ def _inverse(steps: Steps, decision: Decision) -> Steps | None:
 
 
 def _wide_scalar(steps: Steps, decision: Decision) -> Steps | None:
-    """A number or 0-d array as the second operand with small floats, if it is not rounded to
-    them."""
+    """A number or 0-d array with small floats, if it is not rounded to them."""
     question = decision.question
-    wide = _WIDE.get(steps.compute.name)
-    if wide is None or not _is_named(question.dialect.values.arithmetic.wide_scalars, decision):
+    plan = op_plan(question.op, question.dialect, question.form)
+    place = wide_place(plan, question, steps.compute)
+    if place is None:
         return None
-    first, last = question.operands[0], question.operands[-1]
-    counts = op_plan(question.op, question.dialect, question.form).numpy.scalars_left
-    is_number = _counts_as_number(first, counts)
-    is_reflected = question.form == "operator" and is_number and question.op.name == "mul"
-    if not (is_reflected or last.is_scalar or last.rank == 0):
-        return None
-    place = 0 if is_reflected else len(question.operands) - 1
-    if question.operands[place].dtype is steps.compute:
-        return None  # nothing to round
     entries = list(steps.entries)
-    entries[place] = _entry_to(wide, question.operands[place])
+    entries[place] = _entry_to(WIDE[steps.compute.name], question.operands[place])
     return replace(steps, op=f"{steps.op}_with_wide", entries=tuple(entries))
 
 
@@ -664,29 +643,15 @@ def _bounded_first(steps: Steps, decision: Decision) -> Steps:
 def _compared(steps: Steps, decision: Decision) -> Steps | None:
     """Integers that are compared by their exact values."""
     question = decision.question
-    if question.op.name not in _COMPARISONS:
+    if question.op.name not in COMPARISONS:
         return None
-    first, second = question.operands
-    if _has_int_beyond(steps, decision):
+    plan = op_plan(question.op, question.dialect, question.form)
+    if has_int_beyond(plan, question, steps.compute):
         entries = [
             Entry(_FLOAT32, within=steps.compute) if o.is_scalar else _entry_to(_FLOAT32, o)
             for o in question.operands
         ]
         return replace(steps, compute=_FLOAT32, entries=tuple(entries))
-    kinds = {operand.dtype.kind for operand in question.operands if operand.dtype}
-    is_mixed = kinds == {"int"} and not (first.is_scalar or second.is_scalar)
-    is_exact = question.dialect.values.arithmetic.mixed_signs == "exact"
-    if is_mixed and is_exact and steps.compute.kind == "float":
+    if is_compared_exactly(plan, question, steps.compute):
         return replace(steps, op=f"{steps.op}_of_mixed_signs", entries=(None, None))
     return None
-
-
-def _has_int_beyond(steps: Steps, decision: Decision) -> bool:
-    """Whether an integer array is compared with a Python int outside its range."""
-    question = decision.question
-    rule = op_plan(question.op, question.dialect, question.form).range
-    is_exact = rule.beyond == "compares" and rule.limit in ("dtype", "none")
-    if steps.compute.kind != "int" or not is_exact:
-        return False
-    numbers = [o.value for o in question.operands if o.is_scalar and isinstance(o.value, int)]
-    return any(not steps.compute.min <= number <= steps.compute.max for number in numbers)

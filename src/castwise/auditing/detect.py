@@ -482,7 +482,7 @@ def find_cast(
     casts = operation.casts
     if operation.is_asked or not casts or (is_sum and not with_accumulators):
         return None
-    culprit = _culprit(question.operands, decision.compute)
+    culprit = _culprit(question.operands, decision.as_promoted().compute)
     if operation.is_observed and decision.compute not in [o.dtype for o in question.operands]:
         culprit = None  # no operand is as wide
     is_narrowed = bool(_losses(decision.result_cast))

@@ -316,7 +316,8 @@ def _is_to_target(operation: Operation, target: DType) -> bool:
     if has_own_rules(operation) and operation.event.call is not None:
         return False  # no arithmetic: a whole column became another because values are missing
     pairs = zip(decision.casts, operation.question.operands, strict=True)
-    casts = [cast for cast, o in pairs if cast and cast.source and not o.is_weak]
+    arrays = [cast for cast, operand in pairs if cast and cast.source and not operand.is_weak]
+    casts = [cast for cast in arrays if not cast.is_read]
     casts += [decision.result_cast] if decision.result_cast else []
     return all(_is_cast_to(target, cast) for cast in casts) and not _computes_integers(operation)
 
@@ -341,7 +342,9 @@ def _computes_integers(operation: Operation) -> bool:
     widest = max((o.dtype for o in question.operands if o.dtype), key=lambda found: found.bits)
     alike = [replace(o, dtype=widest) if o.dtype else o for o in question.operands]
     try:
-        return answer(replace(question, operands=tuple(alike))).compute.kind in _INTEGERS
+        return (
+            answer(replace(question, operands=tuple(alike))).as_promoted().compute.kind in _INTEGERS
+        )
     except CastwiseError:
         return False
 

@@ -29,7 +29,7 @@ from castwise.engine.decision import Decision, Question, cast_between
 from castwise.errors import PromotionError, ScalarRangeError, UsageError
 from castwise.rules.dialect import Dialect
 from castwise.showing import Shown, quantity, repr_line
-from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.dtypes import EXACT, DType, dtype
 from castwise.vocab.operands import (
     Operand,
     Role,
@@ -232,7 +232,7 @@ def _computes_otherwise(before: DialectAnswer, after: DialectAnswer) -> bool:
     a, b = before.decision, after.decision
     if a is None or b is None or a.compute is b.compute:
         return False
-    if _costs(a.hazards) != _costs(b.hazards):
+    if EXACT in (a.compute, b.compute) or _costs(a.hazards) != _costs(b.hazards):
         return True
     numbers = [o.value for o in before.question.operands if o.is_scalar]
     return any(_rounded(a.compute, n) != _rounded(b.compute, n) for n in numbers)
@@ -368,10 +368,12 @@ def _reason(before: DialectAnswer, after: DialectAnswer) -> str:
         return f"{_mix(before.question)}: {_behaviour(before)}, {_behaviour(after)}"
     assert before.decision is not None  # both answers have results
     assert after.decision is not None
-    return (
-        f"{_mix(before.question)}: {_who(before)} computes in {before.decision.compute}, "
-        f"{_who(after)} in {after.decision.compute}"
-    )
+    ways = (_way(before.decision), _way(after.decision))
+    return f"{_mix(before.question)}: {_who(before)} {ways[0]}, {_who(after)} {ways[1]}"
+
+
+def _way(decision: Decision) -> str:
+    return "compares exactly" if decision.compute is EXACT else f"computes in {decision.compute}"
 
 
 def _who(answer: DialectAnswer) -> str:
@@ -450,7 +452,7 @@ def _candidates(decision: Decision, after: DialectAnswer) -> Iterator[_Casts]:
     numbers = [n for n in arrays if question.operands[n].role is Role.NUMPY_SCALAR]
     if len(arrays) > 1:  # two Python numbers give no array
         yield from (_Casts({n: None}) for n in numbers)
-    for target in dict.fromkeys((decision.compute, decision.result)):
+    for target in dict.fromkeys((decision.as_promoted().compute, decision.result)):
         yield from (_Casts({n: target}) for n in arrays)
         yield _Casts(dict.fromkeys(arrays, target))
         yield _Casts(dict.fromkeys(places, target))

@@ -406,7 +406,8 @@ class Operation:
     @property
     def casts(self) -> tuple[Cast, ...]:
         """The casts of arrays, and of a result into its output array. A weak array adapts to the
-        other operand, as a Python number does."""
+        other operand, as a Python number does, and what is only read in another dtype is no
+        cast."""
         if self.decision is None:
             return ()
         pairs = zip(self.decision.casts, self.question.operands, strict=True)
@@ -414,7 +415,8 @@ class Operation:
             (cast, operand) for cast, operand in pairs if operand.dtype and not operand.is_weak
         ]
         of_arrays = [cast for cast, operand in strong if operand.role is not Role.NUMPY_SCALAR]
-        return tuple(filter(None, [*of_arrays, self.decision.result_cast]))
+        casts = (*of_arrays, *self.decision.inside, self.decision.result_cast)
+        return tuple([cast for cast in casts if cast and not cast.is_read])
 
     @property
     def is_asked(self) -> bool:

@@ -21,7 +21,6 @@ from castwise.engine.accepts import (
     check_values,
     is_integer_power,
     is_unpromoted_mix,
-    scalar_hazard,
     without,
 )
 from castwise.engine.arguments import (
@@ -31,6 +30,7 @@ from castwise.engine.arguments import (
     loop_giving,
     plan_for,
 )
+from castwise.engine.computing import OWN_WAYS, Computation, computation, is_named, number_cast
 from castwise.engine.decision import (
     NOTHING,
     Cast,
@@ -75,7 +75,7 @@ from castwise.engine.writes import (
 from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect
 from castwise.rules.rule import DTYPE_ARGUMENTS, Composed
-from castwise.vocab.dtypes import DType, dtype, strong_twin, weak_nodes
+from castwise.vocab.dtypes import EXACT, DType, dtype, strong_twin, weak_nodes
 from castwise.vocab.notation import parse_scalar, split_arguments
 from castwise.vocab.operands import UNDEFINED, Operand, Role, array_operand, scalar_operand
 from castwise.vocab.ops import op, op_of_symbol
@@ -113,26 +113,48 @@ def _by_rules(question: Question, note: Note) -> Decision:
     is_kept_weak = is_in_place and _stays_weak(plan, operands[0])
     entered = (replace(operands[0], is_weak=False), *operands[1:]) if is_kept_weak else operands
     found = _dtypes(plan, question, entered, note)
-    compute, computed, is_weak, is_own, _ = found
+    compute, computed, is_weak, is_own = found[:4]
     result = computed
     if is_in_place or question.out:
         computed, result = _result_as_written(plan, question, operands, computed, note)
         is_weak = is_weak if takes_any(plan) else is_kept_weak
-    targets = _cast_targets(plan, operands, compute, is_own)
-    casts = _casts(plan, given, targets, place)
+    casts = _casts(plan, given, _cast_targets(plan, operands, compute, is_own), place)
+    told = _told(plan, question, found, Computation(compute, casts), given, place)
     result_cast = None if result is computed else cast_between(computed, result)
     notes = _missing_kernels(plan, question, found, of_condition)
     decision = Decision(
-        question, result, compute, casts, result_cast, is_weak, notes, not notes, decision_steps
+        question,
+        result,
+        compute,
+        casts,
+        result_cast,
+        is_weak,
+        notes,
+        not notes,
+        tell=decision_steps,
     )
+    if told is not None:
+        decision = replace(decision, **told._asdict(), promoted=(compute, casts))
     if note:
-        for cast in filter(None, (*casts, result_cast)):
-            note(f"Cast: {cast_text(cast)}.")
+        _note_computation(decision, computed, note)
     if question.dialect.joining.guards:
         check_guards(decision)
     if note:
         _note_result(decision, note)
     return decision
+
+
+def _told(
+    plan: Plan, question: Question, found: Computed, promoted: Computation,
+    given: tuple[Operand, ...], place: int | None,
+) -> Computation | None:  # fmt: skip
+    """What happens instead of the casts that promotion gives; None where those do."""
+    if found.steps:
+        return found.steps._replace(casts=_placed(given, found.steps.casts, place))
+    if not found.is_own or not (plan.reads or question.op.name in OWN_WAYS):
+        return None
+    told = computation(plan, question, promoted)
+    return None if told is promoted else told
 
 
 def _with_layers(question: Question, note: Note) -> Decision:
@@ -153,6 +175,7 @@ class Computed(NamedTuple):
     result: DType
     is_weak: bool = False
     is_own: bool = True  # False: another dialect decided, and its framework computes
+    steps: Computation | None = None  # what happens, where it is computed by other ops
     lacking: tuple[str, ...] | None = None  # what its steps have no kernel for; None: it has none
 
 
@@ -169,7 +192,7 @@ def _dtypes(plan: Plan, question: Question, operands: tuple[Operand, ...], note:
         for operand in operands:
             check_known(plan, operand)
         check_accepted(plan, operands)
-        return _composed_dtypes(plan, composed, operands, note)
+        return _composed_dtypes(plan, question, composed, operands, note)
     check_joins(plan, operands)
     if is_mixed:
         if decider := numpy_decider(plan, operands):
@@ -268,8 +291,6 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, not
         result = truncated_dtype(plan, named)
     if note and not plan.arrays.promotes:
         note(f"{plan.op.name} casts nothing: its first operand is {compute}, its result {result}.")
-    elif note and result is not compute:
-        note(f"{plan.op.name} computes in {compute} and returns {result}.")
     return result
 
 
@@ -299,42 +320,125 @@ def composition(plan: Plan, operands: tuple[Operand, ...]) -> Composed | None:
 
 
 def _composed_dtypes(
-    plan: Plan, composed: Composed, operands: tuple[Operand, ...], note: Note
+    plan: Plan, question: Question, composed: Composed, operands: tuple[Operand, ...], note: Note
 ) -> Computed:
     """The highest dtype a step computes in, and the one it ends in."""
     if plan.arrays.zero_d_as_arrays:
         operands = tuple([array_operand(o.dtype) if o.dtype else o for o in operands])
-    named = dict(zip("xyz", operands, strict=False))
-    computed: list[DType] = []
-    lacking: list[str] = []
+    if note and composed.program in _NAMES:
+        note(f"{plan.op.name} returns {operands[_NAMES.index(composed.program)]} unchanged.")
+    program = _Program(plan, operands, note)
+    final = program.evaluated(parse_program(composed.program))
+    result = final.operand.dtype
+    assert result is not None
+    highest = max(program.promoted, key=lambda d: (d.rank, d.bits), default=result)
+    is_stepwise = is_named(plan.dialect.values.arithmetic.stepwise, question)
+    steps = program.computation(final.text) if is_stepwise else None
+    lacking = tuple(program.lacking[:1])
+    return Computed(highest, result, final.operand.is_weak, steps=steps, lacking=lacking)
 
-    def evaluated(term: Term) -> Operand:
+
+_NAMES = "xyz"  # of the operands in a program
+
+
+class _Part(NamedTuple):
+    """A part of a program: an operand of the op, a number or what a step gives."""
+
+    operand: Operand
+    text: str
+    place: int | None = None  # of an operand of the op
+    cast: Cast | None = None  # which the program asks for, before it is used
+
+
+class _Program:
+    """The steps of a composition as they are decided, and how to write them with every cast."""
+
+    def __init__(self, plan: Plan, operands: tuple[Operand, ...], note: Note) -> None:
+        self._plan, self._operands, self._note = plan, operands, note
+        self.promoted: list[DType] = []  # what the steps promote to
+        self.lacking: list[str] = []  # the kernels that there are not
+        self._computes: list[DType] = []
+        self._uses: list[tuple[int, Cast | None]] = []  # of the op's operands, and how each is cast
+        self._inside: list[Cast] = []
+
+    def evaluated(self, term: Term) -> _Part:
+        """What a term gives."""
         if isinstance(term, str):
-            return named[term] if term in named else scalar_operand(parse_scalar(term))
+            place = _NAMES.find(term)
+            if place >= 0:
+                return _Part(self._operands[place], term, place)
+            return _Part(scalar_operand(parse_scalar(term)), term)
         name, arguments = term
         if name == "cast":
-            source, target = arguments
-            array = made_array(plan, evaluated(source))
-            if note:
-                note(f"{plan.op.name} casts {array} to {target}.")
-            return replace(array, dtype=dtype(str(target)), value=None)
-        given = tuple([evaluated(argument) for argument in arguments])
+            return self._cast(self.evaluated(arguments[0]), dtype(str(arguments[1])))
+        parts = [self.evaluated(argument) for argument in arguments]
+        given = tuple([part.operand for part in parts])
         if name == "array":
-            return replace(made_array(plan, given[0]), role=Role.ARRAY, shape=None)
-        decision = decide(step_question(plan.dialect, name, given))
-        computed.append(decision.compute)
-        lacking.extend(decision.notes)
-        if note:
-            note(f"{plan.op.name} computes {step_text(decision)}.")
+            made = replace(made_array(self._plan, given[0]), role=Role.ARRAY, shape=None)
+            return parts[0]._replace(operand=made)
+        decision = decide(step_question(self._plan.dialect, name, given))
+        self.promoted.append(decision.as_promoted().compute)
+        self.lacking.extend(decision.notes)
+        if self._note:
+            self._note(f"{self._plan.op.name} computes {step_text(decision)}.")
         shape = None if any(o.role is Role.ARRAY for o in given) else ()
-        return array_operand(decision.result, shape, is_weak=decision.is_weak)
+        made = array_operand(decision.result, shape, is_weak=decision.is_weak)
+        return _Part(made, self._text(decision, parts))
 
-    if note and composed.program in named:
-        note(f"{plan.op.name} returns {named[composed.program]} unchanged.")
-    final = evaluated(parse_program(composed.program))
-    assert final.dtype is not None
-    highest = max(computed, key=lambda d: (d.rank, d.bits), default=final.dtype)
-    return Computed(highest, final.dtype, final.is_weak, lacking=tuple(lacking[:1]))
+    def _cast(self, source: _Part, target: DType) -> _Part:
+        array = made_array(self._plan, source.operand)
+        assert array.dtype is not None
+        if self._note:
+            self._note(f"{self._plan.op.name} casts {array} to {target}.")
+        made = replace(array, dtype=target, value=None)
+        if source.place is None:  # a number or what a step gives
+            return _Part(made, f"cast({source.text}, {target})")
+        return source._replace(operand=made, cast=cast_between(array.dtype, target))
+
+    def _text(self, decision: Decision, parts: list[_Part]) -> str:
+        """The text of a step."""
+        self._computes.append(decision.compute)
+        self._inside.extend(decision.inside)
+        texts = [self._used(*pair) for pair in zip(parts, decision.casts, strict=True)]
+        if decision.program:
+            return re.sub(r"\b[xyz]\b", lambda m: texts[_NAMES.index(m[0])], decision.program)
+        return f"{decision.question.op.name}({', '.join(texts)})"
+
+    def _used(self, part: _Part, cast: Cast | None) -> str:
+        """The text of a part as an argument. How an operand is cast is filled in at the end."""
+        text = part.text
+        if part.place is not None:
+            text = f"{{{len(self._uses)}}}"
+            self._uses.append((part.place, part.cast or cast))
+            cast = cast if part.cast else None
+        if cast is None or cast.is_read:
+            return text
+        self._inside.append(cast)
+        return f"cast({text}, {cast.target})"
+
+    def computation(self, text: str) -> Computation | None:
+        """What the steps compute in, and their casts. An operand that each step casts alike is cast
+        before them."""
+        if not self._computes:
+            return None
+        casts = []
+        for place in range(len(self._operands)):
+            of_operand = [cast for used, cast in self._uses if used == place]
+            is_alike = of_operand and all(cast == of_operand[0] for cast in of_operand)
+            casts.append(of_operand[0] if is_alike else None)
+        names = []
+        for place, cast in self._uses:
+            name = _NAMES[place]
+            if cast is not None and casts[place] is None and not cast.is_read:
+                name = f"cast({name}, {cast.target})"
+                self._inside.append(cast)
+            names.append(name)
+        compute = max(self._computes, key=lambda d: (d.rank, d.bits))
+        found = text.format(*names)
+        own = f"{self._plan.op.name}({', '.join(_NAMES[: len(self._operands)])})"
+        return Computation(
+            compute, tuple(casts), "" if found == own else found, tuple(dict.fromkeys(self._inside))
+        )
 
 
 Term: TypeAlias = "str | tuple[str, tuple[Term, ...]]"  # an operand or number, or a call
@@ -441,6 +545,15 @@ def _casts(
     return tuple(casts if place is None else [*casts[:place], None, *casts[place:]])
 
 
+def _placed(
+    given: tuple[Operand, ...], casts: tuple[Cast | None, ...], place: int | None
+) -> tuple[Cast | None, ...]:
+    """The casts of the operands that take part, at the places of all."""
+    found = iter(casts)
+    placed = [None if o is UNDEFINED else next(found) for o in given]
+    return tuple(placed if place is None else [*placed[:place], None, *placed[place:]])
+
+
 def _cast_targets(
     plan: Plan, operands: tuple[Operand, ...], compute: DType, is_own: bool
 ) -> list[DType]:
@@ -457,8 +570,7 @@ def _cast_targets(
 def _cast_to(plan: Plan, operand: Operand, target: DType) -> Cast | None:
     """The cast of an operand from the dtype it was given with, or None where there is none."""
     if operand.dtype is None:
-        hazard = scalar_hazard(plan, operand, target)
-        return Cast(None, target, (hazard,)) if hazard else None
+        return number_cast(plan, operand, target)
     cast, value = cast_between(operand.dtype, target), operand.value
     if cast and value is not None:
         is_in_range = all(target.min <= part <= target.max for part in (value.real, value.imag))
@@ -538,6 +650,22 @@ def role_text(operand: Operand) -> str:
         return f"a Python {operand.kind}"
     role = f"{'weakly typed ' if operand.is_weak else ''}{operand.role.value}"
     return f"{'an' if role[0] in 'aeiou' else 'a'} {role} of {operand.dtype}"
+
+
+def _note_computation(decision: Decision, computed: DType, note: Callable[[str], None]) -> None:
+    """Says what the op computes in, and which casts happen."""
+    op, compute = decision.question.op, decision.compute
+    if decision.program:
+        note(f"{op.name} is computed as {decision.program}.")
+    elif compute is EXACT:
+        note(f"{op.name} compares the exact values, without a cast, and returns {computed}.")
+    elif compute is not computed and op.switches.promotes:
+        note(f"{op.name} computes in {compute} and returns {computed}.")
+    for cast in filter(None, (*decision.casts, *decision.inside, decision.result_cast)):
+        if cast.is_read:
+            note(f"{cast.source} is read as {cast.target}, which copies nothing.")
+        else:
+            note(f"Cast: {cast_text(cast)}.")
 
 
 def _note_result(decision: Decision, note: Callable[[str], None]) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from castwise import above
@@ -32,11 +32,13 @@ HAZARDS = {
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """An implicit cast of one operand. `source` is None for a Python scalar."""
+    """An implicit cast of one operand. `source` is None for a Python scalar. With `is_read` the op
+    reads the operand's elements in the other dtype: no array is copied, and nothing is lost."""
 
     source: DType | None
     target: DType
     hazards: tuple[str, ...]
+    is_read: bool = False
 
     def __str__(self) -> str:
         return f"{self.source or 'Python scalar'} -> {self.target}"
@@ -144,9 +146,14 @@ def _in_operator(operand: Operand) -> str:
 class Decision(Shown):
     """The answer to a question: what the op computes in, what it returns, what is cast.
 
-    `result` is the dtype of the result, `compute` the dtype that the op computes in. `casts` has an
-    entry for each operand, None where it is not cast; `result_cast` is the cast into what is
-    written in place or with out=. `notes` has remarks, such as a missing kernel (`has_kernel`).
+    `result` is the dtype of the result, `compute` the dtype that the op computes in, `exact` where
+    integers are compared without a cast. `casts` has an entry for each operand, None where it is
+    not cast; `result_cast` is the cast into what is written in place or with out=. With a `program`
+    such as "mul(reciprocal(y), x)" the op is computed by other ops of its operands x, y and z.
+    `notes` has remarks, such as a missing kernel (`has_kernel`).
+
+    It tells what happens: the casts made by hand, and the op or the program computed in `compute`
+    and rounded to `result`, give the framework's own values.
     """
 
     question: Question
@@ -157,6 +164,10 @@ class Decision(Shown):
     is_weak: bool = False
     notes: tuple[str, ...] = ()
     has_kernel: bool = True  # False: the framework promotes, then cannot run it; a note says so
+    program: str = ""
+    inside: tuple[Cast, ...] = ()  # the casts that the program makes between its ops
+    # What promotion alone gives, where the op computes otherwise: its dtype and the casts to it.
+    promoted: tuple[DType, tuple[Cast | None, ...]] | None = field(default=None, compare=False)
     # How the decision came about; a saved decision no longer has it.
     tell: Callable[[Question], list[str]] | None = field(default=None, compare=False)
 
@@ -164,7 +175,15 @@ class Decision(Shown):
         """The same answer to another question with the same key."""
         # By hand, because dataclasses.replace takes twice as long.
         return Decision(question, self.result, self.compute, self.casts, self.result_cast,
-                        self.is_weak, self.notes, self.has_kernel, self.tell)  # fmt: skip
+                        self.is_weak, self.notes, self.has_kernel, self.program, self.inside,
+                        self.promoted, self.tell)  # fmt: skip
+
+    def as_promoted(self) -> Decision:
+        """The decision that promotion alone gives, with each operand cast to one dtype."""
+        if self.promoted is None:
+            return self
+        compute, casts = self.promoted
+        return replace(self, compute=compute, casts=casts, program="", inside=(), promoted=None)
 
     @property
     def dialect(self) -> Dialect:
@@ -174,7 +193,8 @@ class Decision(Shown):
     @property
     def hazards(self) -> tuple[str, ...]:
         """The hazards of all casts, each once, in the order of HAZARDS."""
-        found = {h for cast in (*self.casts, self.result_cast) if cast for h in cast.hazards}
+        casts = (*self.casts, *self.inside, self.result_cast)
+        found = {hazard for cast in casts if cast for hazard in cast.hazards}
         return tuple(hazard for hazard in HAZARDS if hazard in found)
 
     @property
@@ -205,11 +225,12 @@ class Decision(Shown):
         >>> resolve("add", "int32[3]", 5.5, dialect="torch")
         Decision(int32[3] + 5.5 in torch -> float32, casts int32 -> float32, loses-precision)
         """
-        casts = dict.fromkeys(str(cast) for cast in self.casts if cast and cast.source)
+        casts = dict.fromkeys(str(c) for c in self.casts if c and c.source and not c.is_read)
         return repr_line(
             "Decision",
             f"{self.question} in {self.question.dialect.name} -> {self.result}{'*' * self.is_weak}",
             "" if self.compute is self.result else f"computes in {self.compute}",
+            f"by {self.program}" if self.program else "",
             "casts " * bool(casts) + " and ".join(casts),
             f"writes {self.result_cast}" if self.result_cast else "",
             *self.hazards,
@@ -451,7 +472,8 @@ def _no_promotion_to_64_bits(decision: Decision) -> None:
 
 
 def _casts(decision: Decision) -> list[Cast]:
-    return [cast for cast in (*decision.casts, decision.result_cast) if cast]
+    casts = (*decision.casts, *decision.inside, decision.result_cast)
+    return [cast for cast in casts if cast and not cast.is_read]
 
 
 def _advice(decision: Decision, cast: Cast) -> str:

@@ -178,6 +178,7 @@ class Plan:
     converts: dict[DType, DType]
     integers_become_float: bool
     accumulates: bool
+    reads: dict[DType, DType]
     result: str
     result_of: dict[DType, DType]
     composes: tuple[Composed, ...]

@@ -80,6 +80,9 @@ _OPS = {
     "degrees radians": Rule(computes="float16 float32 float64"),
     "norm": Rule(converts="bool int bfloat16 -> float64"),
     "mean std var": Rule(converts="bool int -> float64"),
+    # Sums along a contiguous axis; along another one, each partial sum is rounded to float16.
+    "sum prod mean": Rule(reads="float16 -> float32"),
+    "dot inner": Rule(reads="float16 bfloat16 -> float32"),
     "median": Rule(computes="float complex", converts="bool int -> float64"),
     "max min argmax argmin": Rule(computes="bool int float complex"),
     "dot outer inner kron": Rule(scalars="as arrays"),
@@ -89,7 +92,7 @@ _OPS = {
         accepts=Accepts(refuses_compute="bfloat16"),
         arguments=Arguments(casting="safe"),
     ),
-    "matmul vecdot": Rule(converts="bfloat16 -> float32"),
+    "matmul vecdot": Rule(converts="bfloat16 -> float32", reads="float16 -> float32"),
     **_NAMED,
     # These compute in the dtype of out=.
     "sum/out prod/out cumsum/out mean/out": Rule(writes=Writes(into="any", never="")),

@@ -216,6 +216,12 @@ _OPS = {
         arguments=Arguments(dtype="casts first")
     ),
     "sum/dtype prod/dtype cumsum/dtype cumprod/dtype": Rule(accumulates=False),
+    # Many elements or operands are combined in a wider dtype, and the result is rounded once.
+    "sum mean norm dot matmul vecdot inner einsum addcmul addcdiv lerp softmax layer_norm conv1d"
+    " conv2d scaled_dot_product_attention cross_entropy": Rule(reads="float16 bfloat16 -> float32"),
+    "cumsum cumprod var std": Rule(
+        reads="float16 bfloat16 -> float32; float32 -> float64; complex64 -> complex128"
+    ),
     "norm/dtype": Rule(arguments=Arguments(casting="safe within kind")),
     "div": Rule(arguments=Arguments(rounded_as="trunc -> remainder; floor -> floor_divide")),
     "addcmul addcdiv": Rule(arguments=Arguments(value="bool int float complex fits")),
@@ -299,7 +305,7 @@ TORCH = Dialect(
             wide_scalars="mul div floor_divide lerp",
             float_errors="silent",
             scaled_sums="float32 once",
-            stepwise="ldexp poisson_nll_loss",
+            stepwise="div/operator ldexp poisson_nll_loss inner l1_loss",
             real_angles="below zero or NaN",
             step_of_nan="zero",
         ),

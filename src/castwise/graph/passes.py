@@ -365,7 +365,7 @@ def _asked(node: Node, question: Question) -> tuple[OpChange | None, Operand]:
 def _result_dtype(node: Node, there: Decision) -> DType:
     """The dtype of a node under a decision: some functions have their own, such as fft."""
     if has_own_dtype(node.op):
-        return result_dtype(node.op, there.compute, node.part)
+        return result_dtype(node.op, there.as_promoted().compute, node.part)
     return there.result
 
 
@@ -445,16 +445,16 @@ def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
     operands = tuple([array_operand(given.dtype, given.shape) for given in node.positional])
     question = Question(op(LIKE.get(node.op, node.op)), operands, dialect)
     there = _decided(question)
-    here = node.compute
+    here, wanted = node.compute, there.as_promoted().compute
     assert here is not None  # every op has one
-    is_wider = here.kind == there.compute.kind == "int" and there.compute.holds(here)
-    if here is not there.compute and not (is_wider and node.op in _WRAPPING):
+    is_wider = here.kind == wanted.kind == "int" and wanted.holds(here)
+    if here is not wanted and not (is_wider and node.op in _WRAPPING):
         raise PromotionError(
-            f"{question} computes in {there.compute} in {dialect.name}, but in {here} "
+            f"{question} computes in {wanted} in {dialect.name}, but in {here} "
             "here: no cast makes them equal. Write it with other ops."
         )
     result = _result_dtype(node, there)
-    made = replace(node, dtype=result, compute=there.compute, decision=there,
+    made = replace(node, dtype=result, compute=wanted, decision=there,
                    operands=node.positional, is_weak=False)  # fmt: skip
     if result is node.dtype:
         return made

@@ -50,7 +50,7 @@ from castwise.graph.sizes import Size, size_terms, terms_text
 from castwise.rules.dialect import Dialect
 from castwise.rules.rule import FORMS
 from castwise.version import __version__
-from castwise.vocab.dtypes import DTYPES, DType
+from castwise.vocab.dtypes import DTYPES, EXACT, DType
 from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Operand, Role
 from castwise.vocab.ops import Op, known_op
@@ -187,7 +187,8 @@ class _TableWriter:
             "alpha": _to_json(question.alpha), "result": decision.result.name,
             "compute": decision.compute.name, "casts": [_cast(cast) for cast in decision.casts],
             "result_cast": _cast(decision.result_cast), "weak": decision.is_weak,
-            "notes": list(decision.notes),
+            "notes": list(decision.notes), "program": decision.program,
+            "inside": [_cast(cast) for cast in decision.inside],
         }  # fmt: skip
 
     def _op(self, name: str) -> None:
@@ -221,7 +222,7 @@ def _declaration(row: Op) -> dict[str, Any]:
 def _cast(cast: Cast | None) -> list[Any] | None:
     if cast is None:
         return None
-    return [cast.source and cast.source.name, cast.target.name, list(cast.hazards)]
+    return [cast.source and cast.source.name, cast.target.name, list(cast.hazards), cast.is_read]
 
 
 def _shape(shape: Shape) -> list[int | str]:
@@ -237,7 +238,10 @@ def _operand(operand: Operand) -> list[Any]:
 # Reading.
 
 _FORMS = (*FORMS, "augmented")
-_DECISION = "op operands dialect form inplace out alpha result compute casts result_cast weak notes"
+_DECISION = (
+    "op operands dialect form inplace out alpha result compute casts result_cast weak notes program"
+    " inside"
+)
 _NODE = (
     "op inputs dtype shape options value name weak cast compute part call decision operands origin"
 )
@@ -322,11 +326,14 @@ class _TableReader(Generic[P]):
             fields.get("inplace", bool), fields.dtype_or_none("out"), fields.value("alpha"),
         )  # fmt: skip
         notes = tuple([_read_text(note) for note in fields.get("notes", list)])
+        compute = fields.get("compute", str)
         return Decision(
-            question, fields.dtype("result"), fields.dtype("compute"),
+            question, fields.dtype("result"), EXACT if compute == "exact" else _read_dtype(compute),
             tuple([_read_cast(cast) for cast in fields.get("casts", list)]),
             _read_cast(fields.get("result_cast", list, None)), fields.get("weak", bool),
-            notes, not notes, decision_steps,
+            notes, not notes, fields.get("program", str, ""),
+            tuple(filter(None, map(_read_cast, fields.get("inside", list, [])))),
+            tell=decision_steps,
         )  # fmt: skip
 
     def _tensor(self, entry: Any) -> Tensor:
@@ -525,10 +532,11 @@ def _read_cast(parts: Any) -> Cast | None:
     """The cast described by a list of its parts; None if there is none."""
     if parts is None:
         return None
-    source, target, hazards = parts
+    source, target, hazards, *is_read = parts
     if not all(hazard in HAZARDS for hazard in hazards):
         raise UsageError(f"a cast has unknown hazards: {str(hazards)[:80]}.")
-    return Cast(source and _read_dtype(source), _read_dtype(target), tuple(hazards))
+    own = source and _read_dtype(source)
+    return Cast(own, _read_dtype(target), tuple(hazards), bool(is_read and is_read[0]))
 
 
 def _read_operand(parts: Any) -> Operand:

@@ -60,23 +60,27 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
 
 
 def decision_json(decision: Decision) -> dict[str, Any]:
-    """A decision as a JSON object; `casts` has one entry per operand, null if it is not cast."""
+    """A decision as a JSON object; `casts` has one entry per operand, null if it is not cast.
+    `program` is there if the op is computed by others."""
     return {
         "result": decision.result.name,
         "compute": decision.compute.name,
         "weak": decision.is_weak,
         "casts": [_cast_json(cast) for cast in decision.casts],
+        **({"program": decision.program} if decision.program else {}),
         "hazards": list(decision.hazards),
         "notes": list(decision.notes),
     }
 
 
 def _cast_json(cast: Cast | None) -> dict[str, Any] | None:
-    """A cast as a JSON object; `from` is null if a Python scalar is cast."""
+    """A cast as a JSON object; `from` is null if a Python scalar is cast, and `read` is true if
+    nothing is copied."""
     if cast is None:
         return None
     source = cast.source.name if cast.source else None
-    return {"from": source, "to": cast.target.name, "hazards": list(cast.hazards)}
+    entry: dict[str, Any] = {"from": source, "to": cast.target.name, "hazards": list(cast.hazards)}
+    return {**entry, "read": True} if cast.is_read else entry
 
 
 def _error_json(error: CastwiseError) -> dict[str, Any]:
@@ -480,7 +484,7 @@ def _number(name: str, given: Any) -> Any:
 def _kept_decision_json(decision: Decision) -> str:
     """The JSON of a decision, kept: different questions often get the same one."""
     d = decision
-    key = (d.result, d.compute, d.casts, d.result_cast, d.is_weak, d.notes)
+    key = (d.result, d.compute, d.casts, d.result_cast, d.is_weak, d.notes, d.program, d.inside)
     text = _decision_jsons.get(key)
     if text is None:
         if len(_decision_jsons) >= _MOST_KEPT:

@@ -78,7 +78,8 @@ def hover_text(outcome: Outcome) -> str:
     """The question and its answer on one line: what a pointer over the cell shows."""
     if not isinstance(outcome, Decision):
         return str(outcome)
-    casts = [f"{cast} ({', '.join(cast.hazards) or 'exact'})" for cast in outcome.casts if cast]
+    told = [cast for cast in outcome.casts if cast and not cast.is_read]
+    casts = [f"{cast} ({', '.join(cast.hazards) or 'exact'})" for cast in told]
     return "; ".join([answer_text(outcome), *casts, *outcome.notes])
 
 

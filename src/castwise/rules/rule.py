@@ -544,6 +544,8 @@ class Rule:
     accumulates: Flag = stated(
         "small integers are summed in wide ones", otherwise="sums keep their dtype"
     )
+    # What it computes in where that is wider than the dtype that promotion gives; it returns that.
+    reads: Casts = stated("computes in a wider dtype: {}", otherwise="computes in its own dtype")
     result: Text = stated()  # one of RESULTS, or a dtype
     result_of: Casts = stated("the result dtype changes: {}")  # exceptions, by compute dtype
     composes: tuple[Composed, ...] = stated(default=())  # the first that fits

@@ -219,6 +219,9 @@ _TYPES = _rows()
 DTYPES: tuple[DType, ...] = tuple(_TYPES.values())
 CANONICAL = frozenset(_TYPES)
 
+# What integers are compared in where none of them is cast; no array has it.
+EXACT = DType("exact", "int", 1 << 12)
+
 
 def _weak_rows() -> dict[str, DType]:
     """`int*` for every weak integer, `int32*` for the weak int32, and so on.

@@ -242,7 +242,8 @@ _LIMITS = sorted(
 )
 # The same limits on both sides of zero, and beyond all of them what only a Python int reaches.
 VALUE_BOUNDS = sorted({0.0, math.inf, -math.inf, *_LIMITS, *[-limit for limit in _LIMITS]})
-EXACT_VALUES = {-1: -1, 0: -2, 0.5: -3, 1: -4, 2: -5}  # exponents with their own rules
+# Exponents with their own rules.
+EXACT_VALUES = {-1: -1, 0: -2, 0.5: -3, 1: -4, 2: -5, 3: -7, -0.5: -8, -2: -9}
 NAN_CLASS = -6
 
 

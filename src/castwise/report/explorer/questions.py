@@ -387,11 +387,11 @@ class Answers:
         casts = tuple([self._cast(cast) for cast in decision.casts])
         written = self._cast(decision.result_cast)
         flags = decision.is_weak + 2 * (not decision.has_kernel)
-        return decision.result.name, flags, decision.compute.name, casts, written
+        return decision.result.name, flags, decision.as_promoted().compute.name, casts, written
 
     def _cast(self, cast: Cast | None) -> int:
-        """The number of a cast, -1 where there is none."""
-        if cast is None:
+        """The number of a cast, -1 where there is none; what is only read is not cast."""
+        if cast is None or cast.is_read:
             return -1
         costs = tuple([_HAZARDS.index(hazard) for hazard in cast.hazards])
         source = cast.source and cast.source.name
@@ -402,7 +402,8 @@ class Answers:
 def _usual(decision: Decision) -> dict[str, str]:
     """The sentences that the page makes from the answer itself."""
     casts = dict(enumerate(decision.casts)) | {"result": decision.result_cast}
-    said = {f"Cast: {cast_text(cast)}.": f"{{cast {at}}}" for at, cast in casts.items() if cast}
+    told = {at: cast for at, cast in casts.items() if cast and not cast.is_read}
+    said = {f"Cast: {cast_text(cast)}.": f"{{cast {at}}}" for at, cast in told.items()}
     return {**said, result_text(decision): "{result}"}
 
 

@@ -1,0 +1,212 @@
+"""How an op computes, once its operands are promoted: which casts happen, and in which dtype.
+
+Promotion gives one dtype, and a cast to it for each operand. A framework need not make those casts:
+it may read a number or the elements of a sum in a wider dtype than the result's, compare integers
+exactly, convert a number on its own first, or compute an op by others. A decision tells what
+happens, so that its casts, made by hand, give the framework's own bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from castwise.engine.accepts import is_out_of_range, overflows, scalar_hazard
+from castwise.engine.decision import Cast, Question, cast_between
+from castwise.engine.plan import Plan
+from castwise.engine.writes import as_computed
+from castwise.vocab.dtypes import EXACT, KINDS, DType, dtype
+from castwise.vocab.operands import Operand, Role
+
+
+class Computation(NamedTuple):
+    """What an op computes in, the cast of each operand, and the ops that it is computed by."""
+
+    compute: DType
+    casts: tuple[Cast | None, ...]
+    program: str = ""  # "mul(reciprocal(y), x)", where it is not the op itself
+    inside: tuple[Cast, ...] = ()  # the casts that the program makes between its steps
+
+
+def computation(plan: Plan, question: Question, promoted: Computation) -> Computation:
+    """What the framework computes, where promotion gives some casts and a dtype."""
+    if question.form == "augmented":
+        question = as_computed(question)
+    for look in OWN_WAYS.get(question.op.name, ()):
+        found = look(plan, question, promoted)
+        if found is not None:
+            return found
+    wide = plan.reads.get(promoted.compute)
+    return promoted if wide is None else _read_in(wide, question, promoted)
+
+
+def _read_in(wide: DType, question: Question, promoted: Computation) -> Computation:
+    """The op computes in a wider dtype than promotion gives; nothing is copied for that."""
+    apart = question.op.apart(question.operands)
+    casts = [
+        cast if place == apart else _reading(operand, cast, promoted.compute, wide)
+        for place, (operand, cast) in enumerate(zip(question.operands, promoted.casts, strict=True))
+    ]
+    return promoted._replace(compute=wide, casts=tuple(casts))
+
+
+def _reading(operand: Operand, cast: Cast | None, promoted: DType, wide: DType) -> Cast | None:
+    """The cast of an operand that is promoted and then read in a wider dtype. What loses nothing on
+    the way to the promoted dtype is read straight from its own."""
+    if (
+        operand.dtype is None
+        or operand.dtype is wide
+        or (cast and not promoted.holds(operand.dtype))
+    ):
+        return cast
+    return read_as(operand.dtype, wide)
+
+
+def read_as(source: DType, target: DType) -> Cast | None:
+    """An operand that is read in another dtype, without a copy."""
+    return None if source is target else Cast(source, target, (), is_read=True)
+
+
+def number_cast(plan: Plan, number: Operand, target: DType) -> Cast | None:
+    """The cast of a Python number that does not become what it is."""
+    hazard = scalar_hazard(plan, number, target)
+    return Cast(None, target, (hazard,)) if hazard else None
+
+
+def is_named(words: str, question: Question) -> bool:
+    """Whether a list of ops and op/form has that of a question."""
+    name = question.op.name
+    return not {name, f"{name}/{question.form}"}.isdisjoint(words.split())
+
+
+# A number or a 0-d array that small floats are computed with is not rounded to them.
+
+_FLOAT32, _FLOAT64 = dtype("float32"), dtype("float64")
+WIDE = {"float16": _FLOAT32, "bfloat16": _FLOAT32}
+
+
+def wide_place(plan: Plan, question: Question, compute: DType) -> int | None:
+    """The place of the operand that is read in a wider dtype than small floats; None if none is."""
+    if compute.name not in WIDE:
+        return None
+    if not is_named(question.dialect.values.arithmetic.wide_scalars, question):
+        return None
+    first, last = question.operands[0], question.operands[-1]
+    is_number = counts_as_number(first, plan.numpy.scalars_left)
+    is_reflected = question.form == "operator" and is_number and question.op.name == "mul"
+    if not (is_reflected or last.is_scalar or last.rank == 0):
+        return None
+    place = 0 if is_reflected else len(question.operands) - 1
+    return None if question.operands[place].dtype is compute else place
+
+
+def counts_as_number(operand: Operand, counts: dict[DType, str]) -> bool:
+    """Whether an operand is a Python number, or a NumPy scalar that counts as one."""
+    if operand.role is not Role.NUMPY_SCALAR or operand.dtype is None:
+        return operand.is_scalar
+    return counts.get(operand.dtype, "") in KINDS
+
+
+def _with_wide(plan: Plan, question: Question, promoted: Computation) -> Computation | None:
+    place = wide_place(plan, question, promoted.compute)
+    if place is None:
+        return None
+    wide, operand = WIDE[promoted.compute.name], question.operands[place]
+    found = _read_in(wide, question, promoted)
+    if operand.dtype is None:
+        cast = number_cast(plan, operand, wide)
+    else:
+        cast = cast_between(operand.dtype, wide)
+    return found._replace(casts=_put(found.casts, place, cast))
+
+
+def _put(casts: tuple[Cast | None, ...], place: int, cast: Cast | None) -> tuple[Cast | None, ...]:
+    return (*casts[:place], cast, *casts[place + 1 :])
+
+
+# Integers that are compared by their exact values.
+
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+def is_compared_exactly(plan: Plan, question: Question, compute: DType) -> bool:
+    """Whether integers are compared without a cast: signed with unsigned arrays, or an array with a
+    Python int outside its range."""
+    if has_int_beyond(plan, question, compute):
+        return True
+    first, second = question.operands
+    kinds = {operand.dtype.kind for operand in question.operands if operand.dtype}
+    is_mixed = kinds == {"int"} and not (first.is_scalar or second.is_scalar)
+    is_exact = question.dialect.values.arithmetic.mixed_signs == "exact"
+    return is_mixed and is_exact and compute.kind == "float"
+
+
+def has_int_beyond(plan: Plan, question: Question, compute: DType) -> bool:
+    """Whether an integer array is compared with a Python int outside its range."""
+    is_exact = plan.range.beyond == "compares" and plan.range.limit in ("dtype", "none")
+    return is_exact and any(is_out_of_range(o, compute) for o in question.operands)
+
+
+def _compared(plan: Plan, question: Question, promoted: Computation) -> Computation | None:
+    if not is_compared_exactly(plan, question, promoted.compute):
+        return None
+    return Computation(EXACT, (None,) * len(promoted.casts))
+
+
+# A Python int that is first converted to the dtype of an integer array, where it wraps.
+
+
+def first_converted(plan: Plan, question: Question, compute: DType) -> DType | None:
+    """The integer dtype that Python numbers get before the op computes in floats, if they do."""
+    held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
+    is_read = plan.scalars == "converted" and held in plan.converts
+    if plan.range.limit == "array dtype" and _are_integers(question.operands):
+        held, is_read = held or plan.python["int"], True
+    return held if is_read and compute.kind == "float" else None
+
+
+def _are_integers(operands: tuple[Operand, ...]) -> bool:
+    numbers = [o.value for o in operands if o.is_scalar]
+    kinds = {o.dtype.kind for o in operands if o.dtype}
+    return kinds <= {"bool", "int"} and all(type(number) is int for number in numbers)
+
+
+def _converted(plan: Plan, question: Question, promoted: Computation) -> Computation | None:
+    held = first_converted(plan, question, promoted.compute)
+    if held is None:
+        return None
+    casts = [
+        Cast(None, held, ("wraps",)) if is_out_of_range(operand, held) else cast
+        for operand, cast in zip(question.operands, promoted.casts, strict=True)
+    ]
+    return promoted._replace(casts=tuple(casts))
+
+
+# A Python number as an exponent that is not rounded to the base's dtype.
+
+
+def _exponent(plan: Plan, question: Question, promoted: Computation) -> Computation | None:
+    exponent = question.operands[1]
+    rule = question.dialect.values.powers
+    is_number = counts_as_number(exponent, plan.numpy.scalars)
+    if rule.exponents != "kept" or not is_number or promoted.compute is not _FLOAT32:
+        return None
+    if rule.by_one_exponent == "short cuts" and exponent.value in _SHORT_CUTS:
+        return None
+    found = _read_in(_FLOAT64, question, promoted)
+    hazards = ("loses-range",) if overflows(exponent, _FLOAT64) else ()
+    cast = Cast(None, _FLOAT64, hazards) if exponent.dtype is None else None
+    return found._replace(casts=_put(found.casts, 1, cast))
+
+
+_SHORT_CUTS = (0, 0.5, 1, 2, 3, -0.5, -1, -2)  # EXACT_VALUES in vocab/operands.py has them
+
+Look = Callable[[Plan, Question, Computation], Computation | None]
+# By the ops that may compute otherwise than promotion has it.
+OWN_WAYS: dict[str, tuple[Look, ...]] = {
+    **dict.fromkeys(("mul", "floor_divide", "lerp"), (_with_wide,)),
+    "div": (_converted, _with_wide),
+    "atan2": (_converted,),
+    "pow": (_exponent,),
+    **dict.fromkeys(COMPARISONS, (_compared,)),
+}
