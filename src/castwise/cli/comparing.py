@@ -170,7 +170,9 @@ _program_options = options_as(
         "--programs", "amount", metavar="60s|500",
         help="Run random programs for this long, or this many of them.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="The programs' seed."),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="The seed of programs and values.",
+    ),
     click.option(
         "--backend", "backends", multiple=True, metavar="NAME",
         help="The backend that runs the programs. Default: every installed one.",
@@ -242,11 +244,12 @@ def _installed_backends() -> tuple[str, ...]:
 )  # fmt: skip
 @click.option(
     "--sample", type=click.IntRange(min=1), metavar="N",
-    help="With --through, ask at most N questions of each op and form.",
+    help="With --through or --values, ask at most N questions of each op and form.",
 )  # fmt: skip
 @click.option(
     "--values", is_flag=True,
-    help="With --through, compare the bits of results too, also of short chains of ops.",
+    help="Replay what is decided by value: cast by hand as told, and compare bits. With --through,"
+    " compare the bits of results too, also of short chains of ops.",
 )  # fmt: skip
 def verify(
     dialect: str,
@@ -271,6 +274,11 @@ def verify(
     --values, asks with operands of several values, and for two ops in a row such as (x + y) - y,
     and compares the results bit for bit: a compiler may drop the rounding between two ops.
 
+    With --values alone, replays decisions by value: casts the operands by hand as the decision
+    tells, runs the same op on those and compares the bits of the results. It also shows by a value
+    that an operand without a cast is not cast, and checks the compute dtype by wider arithmetic.
+    What differs is listed by class, with lines to paste.
+
     The exit status is 1 if something differs and is not a known difference with a reason. It is 2
     if the framework is not installed, or if no framework follows this dialect, as for dialects
     taken from a document and for variations.
@@ -279,6 +287,7 @@ def verify(
     Examples:
       castwise verify numpy --op add --op pow
       castwise verify torch --programs 60s --backend numpy
+      castwise verify torch --values --op mul --sample 100
       castwise verify torch --through torch.compile --sample 20
       castwise verify jax --through jit --op pow
       castwise verify numpy --through dask:cluster --sample 10
@@ -286,12 +295,15 @@ def verify(
       castwise verify torch --through onnx:onnxruntime --sample 4
       castwise verify torch --through mycompiler:compile --json
     """
-    if not programs.amount and (programs.seed or programs.backends):
+    is_replay = values and not through
+    if not programs.amount and (programs.backends or (programs.seed and not is_replay)):
         raise UsageError("--seed and --backend need --programs: add --programs 60s.")
-    if sample and not through:
-        raise UsageError("--sample needs --through: without it, every question is asked.")
-    if values and not through:
-        raise UsageError("--values needs --through: programs compare values, see --programs.")
+    if sample and not (through or values):
+        raise UsageError("--sample needs --through or --values: else every question is asked.")
+    if is_replay:
+        if programs.amount or html_file:
+            raise UsageError("--values cannot be used with --programs or --html: use --json.")
+        return _verify_values(dialect, ops, sample, programs.seed, as_json)
     if through:
         if programs.amount:
             raise UsageError("--through cannot be used with --programs: choose one.")
@@ -352,6 +364,25 @@ def _verify_through(
     if html_file:
         write_text(html_file, through_html(found))
     echo(through_json(found) if as_json else through_text(found, paint_for_stdout()))
+    return DONE if found.agrees else FOUND
+
+
+def _verify_values(
+    dialect: str, ops: tuple[str, ...], sample: int | None, seed: int, as_json: bool
+) -> int:
+    """Replays decisions by value, prints what differs and returns the command's exit status."""
+    from castwise.catalog import dialect_named
+    from castwise.comparing.replay import replay, replayed_part, speaker_of
+    from castwise.progress import progress
+    from castwise.report.verify import replay_json, replay_text
+
+    part, count = replayed_part(dialect_named(dialect), ops, sample, seed)
+    with progress(f"Replaying {part.dialect} in {part.framework}", count) as on_question:
+        found = replay(part, on_question)
+    speaker = speaker_of(part)
+    echo(
+        replay_json(found, speaker) if as_json else replay_text(found, speaker, paint_for_stdout())
+    )
     return DONE if found.agrees else FOUND
 
 

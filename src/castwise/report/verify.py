@@ -11,7 +11,11 @@ from typing import Any, TypeVar
 
 from castwise.comparing.exported import ExportCheck, Origin, Output
 from castwise.comparing.programs import CauseGroup, Checked
+from castwise.comparing.replay import KINDS as KINDS_OF_REPLAYS
+from castwise.comparing.replay import Class, Replay, example_lines
 from castwise.comparing.verify import KINDS, Difference, Drift, ThroughComparison, Verification
+from castwise.conformance.programs import Framework
+from castwise.conformance.questions import GridQuestion
 from castwise.conformance.recorder import Cell
 from castwise.conformance.transformations import FAILED
 from castwise.conformance.values import Apart, first_apart, read_held, written
@@ -107,7 +111,7 @@ def _as_json(drift: Drift) -> dict[str, Any]:
     }
 
 
-def _installed(found: Verification | ThroughComparison | Checked) -> str:
+def _installed(found: Verification | ThroughComparison | Checked | Replay) -> str:
     """The framework's version, and those of what it stands on."""
     versions = ", ".join(
         f"{found.framework if part == 'version' else part} {version}"
@@ -323,6 +327,132 @@ def through_html(found: ThroughComparison) -> str:
 def _through_row(one: Difference) -> list[str]:
     line = Html(f"<code>{escape(one.line)}</code>") if one.line else ""
     return [_question(one), *_through_answers(one), line]
+
+
+# What decisions tell, replayed by value, for the terminal and as JSON.
+
+_MOST_SHOWN = 12  # numbers of an array
+
+
+def replay_text(found: Replay, speaker: Framework | None, paint: Paint = plain) -> str:
+    """How many cells were replayed and differ, and the classes of those, with an example each."""
+    lines = [
+        f"{found.framework}, by value, beside what {found.dialect} decides.",
+        _installed(found),
+        _replay_sentence(found),
+    ]
+    for one in found.classes:
+        lines += ["", *_class_lines(found, one, speaker, paint)]
+    if found.lost:
+        lines += ["", f"{quantity(len(found.lost), 'question')} ended the process:"]
+        lines += [f"    {question_text(Cell(*question, ''))}" for question in found.lost]
+    if found.listed:
+        lines += ["", "Known differences:"]
+        lines += [f"{each.count:7,}  {_class_title(each)}: {each.reason}" for each in found.listed]
+    if found.not_shown:
+        lines += ["", "Not cast, as told, but no value shows it:"]
+        counts = sorted(found.not_shown.items(), key=lambda item: -item[1])
+        lines += [f"{count:7,}  {op} {what}" for (op, what), count in counts]
+    if found.not_evaluated:
+        lines += ["", f"Not evaluated: {' '.join(found.not_evaluated)}."]
+    return "\n".join(lines)
+
+
+def _replay_sentence(found: Replay) -> str:
+    count = sum(each.count for each in found.listed)
+    known = f", except {count:,} known differences" if count else ""
+    told = f"{found.differing:,} of {found.replayed:,} cells differ{known}."
+    if found.agrees:
+        told = f"All {found.replayed:,} cells agree{known}."
+    unshown = sum(found.not_shown.values())
+    return (
+        f"{told} Of {found.evaluated:,} the compute dtype was checked by wider arithmetic."
+        f" {found.shown:,} operands without a cast are shown to have none; of {unshown:,} no value"
+        " shows it."
+    )
+
+
+def _class_title(one: Class) -> str:
+    return question_text(Cell(one.op, one.form, one.sorts, ""))
+
+
+def _class_lines(
+    found: Replay, one: Class, speaker: Framework | None, paint: Paint
+) -> Iterator[str]:
+    """A class of cells that differ, with one of them."""
+    example = one.example
+    yield f"{one.count:7,}  {paint(_class_title(one), 'title')}: {KINDS_OF_REPLAYS[one.kind]}."
+    casts = [
+        f"{name} -> {target}" for name, target in zip("xyz", example.casts, strict=False) if target
+    ]
+    yield f"         {question_text(Cell(*example.question, ''))}"
+    told = [f"casts {', '.join(casts) or 'nothing'}", f"compute {example.compute}"]
+    if example.program:
+        told.append(f"program {example.program}")
+    yield f"           told: {', '.join(told)}, result {example.result}"
+    for given in example.case:
+        yield f"           {_shortened(str(given.held))}"
+    ours = paint(_shortened(example.told), "refused")
+    yield f"           {found.framework}: {_shortened(example.given)}, as told: {ours}"
+    for line in example_lines(example, speaker):
+        yield f"           {line}"
+
+
+def _shortened(text: str) -> str:
+    """What an array holds, without the end of long ones."""
+    values = text.split(",")
+    if len(values) <= _MOST_SHOWN:
+        return text
+    return f"{','.join(values[:_MOST_SHOWN])},... ({len(values)})"
+
+
+def replay_json(found: Replay, speaker: Framework | None) -> dict[str, Any]:
+    """The replay as a JSON object."""
+    return {
+        "dialect": found.dialect,
+        "framework": found.framework,
+        "installed": found.versions,
+        "asked": found.asked,
+        "replayed": found.replayed,
+        "evaluated": found.evaluated,
+        "shown": found.shown,
+        "differing": found.differing,
+        "classes": [_class_json(each, speaker) for each in found.classes],
+        "listed": [_class_json(each, speaker) for each in found.listed],
+        "lost": [_question_json(question) for question in found.lost],
+        "not_shown": [
+            {"op": op, "operand": what, "count": count}
+            for (op, what), count in found.not_shown.items()
+        ],
+        "not_evaluated": list(found.not_evaluated),
+    }
+
+
+def _class_json(one: Class, speaker: Framework | None) -> dict[str, Any]:
+    example = one.example
+    return {
+        "kind": one.kind,
+        "op": one.op,
+        "form": one.form,
+        "operands": list(one.sorts),
+        "count": one.count,
+        "reason": one.reason,
+        "example": {
+            **_question_json(example.question),
+            "values": [str(given.held) for given in example.case],
+            "casts": list(example.casts),
+            "compute": example.compute,
+            "result": example.result,
+            "program": example.program,
+            "framework": example.given,
+            "told": example.told,
+            "lines": list(example_lines(example, speaker)),
+        },
+    }
+
+
+def _question_json(question: GridQuestion) -> dict[str, Any]:
+    return {"op": question.op, "form": question.form, "operands": list(question.operands)}
 
 
 # An exported model beside its function, for the terminal and as JSON.
