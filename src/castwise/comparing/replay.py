@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from castwise.catalog import to_dialect
 from castwise.comparing.evaluating import Asked, wrong_element, wrong_total
-from castwise.comparing.verify import difference_at, recorder_for
+from castwise.comparing.verify import difference_at, listed_lines, recorder_for
 from castwise.conformance.apart import Lost, done_apart
 from castwise.conformance.programs import Framework, array_text, number_text
 from castwise.conformance.questions import REDUCTIONS, SCANS, GridQuestion
@@ -39,7 +39,7 @@ from castwise.engine.decision import Decision, Refusal
 from castwise.engine.recorded import cell_question
 from castwise.errors import CastwiseError, UsageError
 from castwise.rules.dialect import Dialect
-from castwise.vocab.dtypes import DType
+from castwise.vocab.dtypes import EXACT
 from castwise.vocab.notation import given_by_name, parse_scalar
 from castwise.vocab.ops import SYMBOLS, op_of_symbol
 
@@ -193,7 +193,7 @@ class _Replay:
         """Each operand that is not cast though its dtype is not the compute dtype, and whether this
         case shows it: a cast would change bits."""
         decision = self._decision
-        if decision is None or not self._direct.is_result or _program(decision):
+        if decision is None or not self._direct.is_result or decision.program:
             return
         apart = decision.question.op.apart(decision.question.operands)
         for at, (given, cast) in enumerate(zip(self._case, decision.casts, strict=True)):
@@ -208,7 +208,7 @@ class _Replay:
     def _read_targets(self, decision: Decision, at: int) -> list[str]:
         """The dtypes to which an operand is not cast."""
         dtype = self._case[at].held.dtype
-        if not _is_exact(decision.compute):
+        if decision.compute is not EXACT:
             return [str(decision.compute)] if str(decision.compute) != dtype else []
         others = [g.held.dtype for place, g in enumerate(self._case) if place != at]
         names = [str(name) for name in dict.fromkeys(others) if name and name != dtype]
@@ -250,7 +250,7 @@ class _Replay:
     def _by_hand(self) -> Ran:
         """What comes of the casts that are told."""
         assert self._decision is not None
-        program = _program(self._decision)
+        program = self._decision.program
         if program:
             return self._finished(self._ran(lambda: self._evaluated(program)))
         try:
@@ -258,7 +258,7 @@ class _Replay:
         except Exception as error:  # a cast that the framework does not have
             return Ran(None, f"?{type(error).__name__}")
         ran = self._finished(self._run(self._form, operands))
-        if ran.is_result or _is_exact(self._decision.compute):
+        if ran.is_result or self._decision.compute is EXACT:
             return ran
         # With a number beside it, an array may count for less than among arrays.
         operands = self._told_operands(numbers_in=str(self._decision.compute))
@@ -295,7 +295,7 @@ class _Replay:
         """A number without a cast that is not read in the compute dtype."""
         decision = self._decision
         assert decision is not None
-        if _is_exact(decision.compute) or _program(decision):
+        if decision.compute is EXACT or decision.program:
             return None
         if decision.compute.kind == "complex":  # a complex number of a real one is another sum
             return None
@@ -322,7 +322,7 @@ class _Replay:
 
     def asked(self) -> Asked | None:
         """What an evaluator needs to know; None where the framework computed nothing."""
-        if self._decision is None or self._direct.held is None or _program(self._decision):
+        if self._decision is None or self._direct.held is None or self._decision.program:
             return None
         return Asked(self._decision, self._question.form, self._case, self._direct.held)
 
@@ -336,7 +336,7 @@ class _Replay:
         casts = tuple(str(cast.target) if cast else "" for cast in decision.casts)
         return Finding(
             kind, self._question, self._case, str(self._direct), str(told), casts,
-            str(decision.compute), str(decision.result), _program(decision),
+            str(decision.compute), str(decision.result), decision.program,
         )  # fmt: skip
 
 
@@ -357,14 +357,6 @@ def evaluated(recorder: ValueRecorder, term: Term, named: dict[str, Any]) -> Any
         return recorder.compute(op_of_symbol(name, len(given)).name, "operator", given)
     form = "inplace" if name.endswith("_") else "function"
     return recorder.compute(name.rstrip("_"), form, given)
-
-
-def _program(decision: Decision) -> str:
-    return getattr(decision, "program", "")
-
-
-def _is_exact(dtype: DType) -> bool:
-    return dtype.name == "exact"
 
 
 # Whether two results have the same bits.
@@ -629,12 +621,40 @@ def summed(
     )  # fmt: skip
 
 
+class ListedReplay(NamedTuple):
+    """Cells that are expected to differ, and why. All but the reason are regular expressions that
+    match the whole."""
+
+    dialect: str
+    kind: str
+    op: str
+    form: str
+    operands: str  # as the grid writes them, joined by ;
+    reason: str
+
+
+@functools.cache
+def listed_replays() -> tuple[ListedReplay, ...]:
+    """All of them, in the order of the files."""
+    return tuple(ListedReplay(*line) for line in listed_lines("values"))
+
+
+def listed_replay_at(dialect: str, finding: Finding) -> ListedReplay | None:
+    """The listed difference that a finding is, if it is one."""
+    op, form, operands = finding.question
+    found = (dialect, finding.kind, op, form, ";".join(operands))
+    for listed in listed_replays():
+        if all(re.fullmatch(p, text) for p, text in zip(listed[:5], found, strict=True)):
+            return listed
+    return None
+
+
 def _reason(dialect: Dialect, finding: Finding) -> str:
-    if finding.kind in ("dtype", "refusal"):
-        listed = difference_at(dialect.name, *finding.question)
-        if listed:
-            return listed.reason
-    return ""
+    """Why a finding is expected, among cells of dtypes or those of values; "" if it is not."""
+    of_dtypes = finding.kind in ("dtype", "refusal")
+    of_cells = difference_at(dialect.name, *finding.question) if of_dtypes else None
+    listed = of_cells or listed_replay_at(dialect.name, finding)
+    return listed.reason if listed else ""
 
 
 def _class_of(finding: Finding, reason: str) -> Class:

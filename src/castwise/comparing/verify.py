@@ -233,17 +233,17 @@ class DeliberateDifference(NamedTuple):
 def differences() -> tuple[DeliberateDifference, ...]:
     """All of them, in the order of the files."""
     found = []
-    for *patterns, recorded, reason in _lines(of_programs=False):
+    for *patterns, recorded, reason in listed_lines():
         dialect, op, form, operands = map(re.compile, patterns)
         found.append(DeliberateDifference(dialect, op, form, operands, int(recorded), reason))
     return tuple(found)
 
 
-def _lines(*, of_programs: bool) -> Iterator[list[str]]:
-    """The fields of each line of the files about cells, or of those about programs."""
+def listed_lines(about: str = "") -> Iterator[list[str]]:
+    """The fields of each line of the files about cells, or of those about programs or values."""
     folder = resources.files("castwise.conformance").joinpath("listed_differences")
     for file in sorted(folder.iterdir(), key=lambda f: f.name):
-        if file.name.endswith(".programs.tsv") is of_programs:
+        if file.name.partition(".")[2] == f"{about}{'.' * bool(about)}tsv":
             for line in file.read_text("utf-8").splitlines():
                 if not line.startswith("#"):
                     yield line.split("\t")
@@ -295,7 +295,7 @@ class FoundDifference(NamedTuple):
 @functools.cache
 def listed_differences() -> tuple[ListedDifference, ...]:
     """All of them, in the order of the files."""
-    return tuple(ListedDifference(*line) for line in _lines(of_programs=True))
+    return tuple(ListedDifference(*line) for line in listed_lines("programs"))
 
 
 def listed_at(found: FoundDifference) -> ListedDifference | None:

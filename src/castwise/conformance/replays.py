@@ -38,6 +38,7 @@ from castwise.conformance.values import (
     written,
 )
 from castwise.vocab.notation import given_by_name
+from castwise.vocab.operands import Role
 from castwise.vocab.ops import LAYERS, known_op
 
 # What an operand of a replay is.
@@ -69,11 +70,15 @@ class Given(NamedTuple):
 
     @property
     def role(self) -> str:
-        """What it is, in a word or two."""
+        """What it is, in words."""
         if self.is_number:
-            return "number"
-        kind = "scalar" if self.is_scalar else "array" if self.held.shape else "0-d"
-        return f"{'NumPy ' * self.is_numpy}{'weak ' * self.is_weak}{kind}"
+            return Role.SCALAR.value
+        if self.is_scalar:
+            return Role.NUMPY_SCALAR.value
+        own, foreign = (
+            (Role.ARRAY, Role.NUMPY_ARRAY) if self.held.shape else (Role.ZERO_D, Role.NUMPY_ZERO_D)
+        )
+        return f"{'weak ' * self.is_weak}{(foreign if self.is_numpy else own).value}"
 
 
 Case = tuple[Given, ...]
@@ -100,11 +105,10 @@ def cast_by_hand(recorder: ValueRecorder, given: Given, operand: Any, dtype: str
     """The live operand in another dtype; what is NumPy's stays NumPy's, where it has the dtype."""
     if given.is_number:
         return number_as(recorder, given.held.values[0], dtype)
-    if not given.is_numpy or recorder.name == "numpy":
-        return recorder.cast(operand, dtype)
-    if dtype in NUMPY_DTYPES:
-        return operand.astype(dtype)
-    return recorder.cast(recorder.hold(given.held), dtype)
+    own = recorder.hold(given.held) if given.is_numpy else operand
+    if own is operand or dtype not in NUMPY_DTYPES:
+        return recorder.cast(own, dtype)
+    return operand.astype(dtype)
 
 
 def number_as(recorder: ValueRecorder, value: Scalar, dtype: str) -> Any:
@@ -120,7 +124,7 @@ def number_as(recorder: ValueRecorder, value: Scalar, dtype: str) -> Any:
         held = Held("float64", (), (_as_float(int(value.real)),))
     if wide in recorder.dtypes:
         return recorder.cast(recorder.hold(held), dtype)
-    return recorder.hold(_cast_by_numpy(held, dtype))
+    return recorder.hold(_cast_here(held, dtype))
 
 
 def _widest(value: Scalar) -> str:
@@ -141,7 +145,7 @@ def _as_float(value: int) -> float:
         return math.copysign(inf, value)
 
 
-def _cast_by_numpy(held: Held, dtype: str) -> Held:
+def _cast_here(held: Held, dtype: str) -> Held:
     import numpy as np
 
     with np.errstate(all="ignore"):
