@@ -94,10 +94,11 @@ def cast_first(
 ) -> tuple[Operand, ...]:
     """The operands as the op sees them: unchanged, or cast to dtype= first."""
     target = named.dtype
-    if target is None or plan.arguments.dtype != "casts first":
+    word = plan.arguments.dtype
+    if target is None or word not in ("casts first", "casts to read"):
         return operands
     if note:
-        note(f"dtype={target}: {DTYPE_ARGUMENTS['casts first']}.")
+        note(f"dtype={target}: {DTYPE_ARGUMENTS[word]}.")
     _check_casts(plan, operands, target)
     return tuple([array_operand(target, None if o.rank else ()) for o in operands])
 

@@ -37,11 +37,18 @@ def computation(plan: Plan, question: Question, promoted: Computation) -> Comput
         if found is not None:
             return found
     wide = plan.reads.get(promoted.compute)
-    return promoted if wide is None else _read_in(wide, question, promoted)
+    if wide is None:
+        return promoted
+    is_asked = question.named.dtype or (question.out and plan.writes.comes_first)
+    if is_asked and plan.arguments.dtype == "casts to read":
+        (operand,) = question.operands
+        assert operand.dtype is not None  # these are ops of one array
+        return promoted._replace(compute=wide, casts=(cast_between(operand.dtype, wide),))
+    return promoted._replace(compute=wide)
 
 
 def _read_in(wide: DType, question: Question, promoted: Computation) -> Computation:
-    """The op computes in a wider dtype than promotion gives; nothing is copied for that."""
+    """The op reads all operands in a wider dtype, as one of them has it; nothing is copied."""
     apart = question.op.apart(question.operands)
     casts = [
         cast if place == apart else _reading(operand, cast, promoted.compute, wide)

@@ -117,6 +117,7 @@ def _by_rules(question: Question, note: Note) -> Decision:
     result = computed
     if is_in_place or question.out:
         computed, result = _result_as_written(plan, question, operands, computed, note)
+        compute = result if plan.writes.comes_first else compute
         is_weak = is_weak if takes_any(plan) else is_kept_weak
     casts = _casts(plan, given, _cast_targets(plan, operands, compute, is_own), place)
     told = _told(plan, question, found, Computation(compute, casts), given, place)
@@ -402,7 +403,9 @@ class _Program:
         texts = [self._used(*pair) for pair in zip(parts, decision.casts, strict=True)]
         if decision.program:
             return re.sub(r"\b[xyz]\b", lambda m: texts[_NAMES.index(m[0])], decision.program)
-        return f"{decision.question.op.name}({', '.join(texts)})"
+        asked = decision.question
+        name = asked.op.symbol if asked.form == "operator" else asked.op.name
+        return f"{name}({', '.join(texts)})"
 
     def _used(self, part: _Part, cast: Cast | None) -> str:
         """The text of a part as an argument. How an operand is cast is filled in at the end."""
@@ -421,11 +424,7 @@ class _Program:
         before them."""
         if not self._computes:
             return None
-        casts = []
-        for place in range(len(self._operands)):
-            of_operand = [cast for used, cast in self._uses if used == place]
-            is_alike = of_operand and all(cast == of_operand[0] for cast in of_operand)
-            casts.append(of_operand[0] if is_alike else None)
+        casts = [self._cast_before(place) for place in range(len(self._operands))]
         names = []
         for place, cast in self._uses:
             name = _NAMES[place]
@@ -439,6 +438,14 @@ class _Program:
         return Computation(
             compute, tuple(casts), "" if found == own else found, tuple(dict.fromkeys(self._inside))
         )
+
+    def _cast_before(self, place: int) -> Cast | None:
+        """The cast of an operand before all steps. What one of several steps only reads in another
+        dtype is rounded by that step."""
+        found = [cast for used, cast in self._uses if used == place]
+        is_alike = bool(found) and all(cast == found[0] for cast in found)
+        cast = found[0] if is_alike else None
+        return None if cast and cast.is_read and len(self._computes) > 1 else cast
 
 
 Term: TypeAlias = "str | tuple[str, tuple[Term, ...]]"  # an operand or number, or a call
@@ -508,11 +515,16 @@ def _result_as_written(
         if note:
             note(f"Nothing is cast: the result takes the destination's dtype, {destination}.")
         return destination, destination
+    written = written_dtype(plan, computed, destination)
+    if plan.writes.comes_first:
+        if note:
+            note(f"{plan.op.name} computes in {written}, the dtype of what it writes into.")
+        return written, written
     if note and plan.writes.into == "becomes":
         note(f"The array itself becomes the {computed} result.")
     elif note and not rebinds(question):
         note(f"The {computed} result must be written into {destination}.")
-    return computed, written_dtype(plan, computed, destination)
+    return computed, written
 
 
 def _destination(plan: Plan, question: Question, first: Operand) -> DType:

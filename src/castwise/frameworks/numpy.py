@@ -95,7 +95,9 @@ _OPS = {
     "matmul vecdot": Rule(converts="bfloat16 -> float32", reads="float16 -> float32"),
     **_NAMED,
     # These compute in the dtype of out=.
-    "sum/out prod/out cumsum/out mean/out": Rule(writes=Writes(into="any", never="")),
+    "sum/out prod/out cumsum/out mean/out": Rule(
+        writes=Writes(into="any", never="", comes_first=True)
+    ),
     # The dtype of out= must cast safely to the index dtype, not the other way round.
     "argmax/out argmin/out": Rule(
         writes=Writes(into="same dtype", also="int64 -> bool int8 int16 int32 uint8 uint16 uint32")

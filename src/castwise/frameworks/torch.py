@@ -118,7 +118,9 @@ _OPS = {
     "eq/operator ne/operator": Rule(numbers=Numbers(lists="left to Python")),
     # Python's a / tensor is tensor.reciprocal() * a.
     "div/operator": Rule(
-        composes=(Composed("*(reciprocal(y), x)", roles="SCALAR NUMPY_ARRAY NUMPY_ZERO_D"),),
+        composes=(
+            Composed("*(reciprocal(y), x)", roles="SCALAR NUMPY_ARRAY NUMPY_ZERO_D NUMPY_SCALAR"),
+        ),
     ),
     # A product whose last operand is a float8 array works; a number in front of `*` goes last.
     "mul": Rule(
@@ -131,7 +133,10 @@ _OPS = {
             ),
         )
     ),
-    "cumsum cumprod": Rule(composes=(Composed("result_type(x)", f"complex32 {FLOAT8}", "ZERO_D"),)),
+    "cumsum cumprod": Rule(
+        composes=(Composed("result_type(x)", f"complex32 {FLOAT8}", "ZERO_D"),),
+        reads="float16 bfloat16 -> float32; float32 -> float64; complex64 -> complex128",
+    ),
     "sub rsub": Rule(
         accepts=Accepts(refuses="bool"),
         because="torch refuses minus on booleans; use ^ or logical_xor",
@@ -174,10 +179,11 @@ _OPS = {
     # These write into out= only if it already has the result's dtype.
     "neg/out abs/out floor/out ceil/out round/out trunc/out sign/out bitwise_not/out matmul/out"
     " argmax/out argmin/out": Rule(writes=Writes(into="same dtype")),
-    "any/out all/out": Rule(writes=Writes(into="same dtype", also="bool -> uint8; uint8 -> bool")),
-    # These compute in the dtype of out=.
-    "sum/out prod/out cumsum/out": Rule(writes=Writes(into="any")),
-    "mean/out": Rule(writes=Writes(also="complex -> float")),
+    "any/out all/out": Rule(
+        writes=Writes(into="same dtype", also="bool -> uint8; uint8 -> bool", comes_first=True)
+    ),
+    "sum/out prod/out cumsum/out": Rule(writes=Writes(into="any", comes_first=True)),
+    "mean/out": Rule(writes=Writes(also="complex -> float", comes_first=True)),
     "imag": Rule(computes="complex", otherwise="refused"),
     "pow": Rule(
         range=Range(limit="magnitude", beyond="raises", looks_at="int float16 bfloat16"),
@@ -199,29 +205,30 @@ _OPS = {
     ),
     "mse_loss l1_loss huber_loss": Rule(arrays=Arrays(zero_d_as_arrays=True)),
     "l1_loss": Rule(composes=(Composed("mean(abs(sub(x, y)))"),)),
-    "poisson_nll_loss": Rule(composes=(Composed("sub(exp(x), mul(y, x))"),)),
+    "poisson_nll_loss": Rule(composes=(Composed("mean(sub(exp(x), mul(y, x)))"),)),
     "ldexp": Rule(joins=Joins("exponent apart"), composes=_LDEXP),
     "mean norm": Rule(accepts=Accepts(refuses="bool int")),
     "median": Rule(computes="int float"),
-    "var std": Rule(accepts=Accepts(refuses=f"bool int {FLOAT8}")),
+    "var std": Rule(
+        accepts=Accepts(refuses=f"bool int {FLOAT8}"),
+        reads="float16 -> float32; bfloat16 float32 -> float64; complex64 -> complex128",
+    ),
     "argmax argmin": Rule(accepts=Accepts(refuses="bool complex")),
     "any all": Rule(result_of="uint8 -> uint8"),
     "square": Rule(converts="bool -> int64"),
     "*/augmented": Rule(writes=Writes(rebinds="with NumPy arrays")),  # x.add_(y) refuses them
     "matmul/augmented": Rule(writes=Writes(rebinds="always")),  # there is no such method
     "abs/inplace": Rule(accepts=Accepts(refuses="complex")),
-    "cumsum/inplace cumprod/inplace": Rule(writes=Writes(into="any")),
+    "cumsum/inplace cumprod/inplace": Rule(writes=Writes(into="any", comes_first=True)),
     "logsumexp": Rule(computes="float complex", integers_become_float=True),
-    "sum prod mean cumsum cumprod softmax log_softmax norm": Rule(
+    "sum prod cumsum cumprod softmax log_softmax norm": Rule(
         arguments=Arguments(dtype="casts first")
     ),
+    "mean": Rule(arguments=Arguments(dtype="casts to read")),
     "sum/dtype prod/dtype cumsum/dtype cumprod/dtype": Rule(accumulates=False),
     # Many elements or operands are combined in a wider dtype, and the result is rounded once.
     "sum mean norm dot matmul vecdot inner einsum addcmul addcdiv lerp softmax layer_norm conv1d"
     " conv2d scaled_dot_product_attention cross_entropy": Rule(reads="float16 bfloat16 -> float32"),
-    "cumsum cumprod var std": Rule(
-        reads="float16 bfloat16 -> float32; float32 -> float64; complex64 -> complex128"
-    ),
     "norm/dtype": Rule(arguments=Arguments(casting="safe within kind")),
     "div": Rule(arguments=Arguments(rounded_as="trunc -> remainder; floor -> floor_divide")),
     "addcmul addcdiv": Rule(arguments=Arguments(value="bool int float complex fits")),

@@ -465,6 +465,8 @@ class Writes:
 
     into: Word = stated("what may be written: {}", words=OUTPUTS, default="any")
     rebinds: Word = stated("{}", words=REBINDS)  # by default `x += y` works in place
+    # The operands are cast to what is written into before the op computes.
+    comes_first: Flag = stated("computes in the dtype of what it writes into")
     also: Pairs = stated("may also be written: {}")
     never: Pairs = stated("may not be written: {}", otherwise="no exception")
 
@@ -472,6 +474,7 @@ class Writes:
 # What dtype= does to an op that takes it.
 DTYPE_ARGUMENTS = {
     "casts first": "the operands are cast to it before the op sees them",
+    "casts to read": "the operands are cast to what the op computes in for it",
     "computes": "the op accepts the same operands as without it, and computes in it",
     "result": "a loop that returns it is chosen, and the operands are cast to its compute dtype",
 }
