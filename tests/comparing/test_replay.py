@@ -137,6 +137,16 @@ def test_a_process_that_ends_loses_one_task() -> None:
     assert list(done_apart(_ending, 6)) == [0, Lost(1), 20, 30, Lost(4), 50]
 
 
+@contextmanager
+def _raising() -> Iterator[Any]:
+    yield lambda place: 1 // 0
+
+
+def test_an_error_of_ours_is_raised() -> None:
+    with pytest.raises(ChildProcessError, match="ZeroDivisionError"):
+        list(done_apart(_raising, 2))
+
+
 def test_the_report_names_classes_with_lines_that_run(monkeypatch: pytest.MonkeyPatch) -> None:
     casts = (None, Cast(FLOAT64, FLOAT32, ()))
     found = judged(monkeypatch, asked("maximum", "float64[3]", "float64[3]"), casts=casts)

@@ -40,7 +40,7 @@ from castwise.engine.recorded import cell_question
 from castwise.errors import CastwiseError, UsageError
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import EXACT
-from castwise.vocab.notation import given_by_name, parse_scalar
+from castwise.vocab.notation import OUT_OF_RANGE, REFUSED, given_by_name, parse_scalar
 from castwise.vocab.ops import SYMBOLS, op_of_symbol
 
 # What can differ, with what it means.
@@ -98,6 +98,7 @@ class Judge:
 
     def __init__(self, dialect: str | Dialect, recorder: ValueRecorder, seed: int = 0) -> None:
         self._dialect, self._recorder, self._seed = to_dialect(dialect), recorder, seed
+        self._known: dict[object, Decision | Refusal] = {}
 
     def judged(self, question: GridQuestion) -> Judged:
         """What all cases of a question show: the first that differs, and what none shows."""
@@ -105,8 +106,10 @@ class Judge:
         read: dict[str, bool] = {}
         replays = []
         for case in cases_of(question, self._seed).cases:
-            replay = _Replay(self._dialect, self._recorder, question, case)
+            replay = _Replay(self._recorder, self._decided, question, case)
             finding = replay.finding()
+            if replay.is_refused:
+                return Judged(question)
             is_replayed = is_replayed or replay.is_replayed
             is_evaluated = is_evaluated or replay.is_evaluated
             if finding is not None:
@@ -125,6 +128,22 @@ class Judge:
             question, is_replayed, is_evaluated, None, len(read) - len(not_shown), not_shown
         )
 
+    def _decided(self, question: GridQuestion, case: Case) -> Decision | Refusal | None:
+        """What castwise answers; None where it makes no sense to ask."""
+        try:
+            asked = cell_question(*question[:2], tuple(map(str, case)), self._dialect)
+            key = asked.key
+            if key not in self._known:
+                if len(self._known) > _MOST_KNOWN:
+                    self._known.clear()
+                self._known[key] = decide(asked)
+            return self._known[key]
+        except Refusal as refusal:
+            self._known[key] = refusal
+            return refusal
+        except CastwiseError:
+            return None
+
     def _smallest(self, finding: Finding) -> Finding:
         """The same difference in one element, where one is enough."""
         lengths = {given.held.shape for given in finding.case if given.held.shape}
@@ -133,7 +152,7 @@ class Judge:
         ((count,),) = lengths
         for place in range(count):
             case = tuple(_element(given, place) for given in finding.case)
-            replay = _Replay(self._dialect, self._recorder, finding.question, case)
+            replay = _Replay(self._recorder, self._decided, finding.question, case)
             found = replay.finding()
             if found is not None and found.kind == finding.kind:
                 return found
@@ -147,15 +166,20 @@ def _element(given: Given, place: int) -> Given:
     return given._replace(held=Held(held.dtype, (1,), (held.values[place],)))
 
 
+_MOST_KNOWN = 5000  # decisions, most of which are asked for a few times in a row
+Decide = Callable[[GridQuestion, Case], Decision | Refusal | None]
+
+
 class _Replay:
     """One case of a question."""
 
     def __init__(
-        self, dialect: Dialect, recorder: ValueRecorder, question: GridQuestion, case: Case
+        self, recorder: ValueRecorder, decide: Decide, question: GridQuestion, case: Case
     ) -> None:
-        self._dialect, self._recorder = dialect, recorder
+        self._recorder, self._decide = recorder, decide
         self._question, self._case = question, case
         self.is_replayed = self.is_evaluated = False
+        self.is_refused = False  # by both, for the dtypes
         self._decision: Decision | None = None
         self._direct = Ran()
         # What out= writes is cast by hand: the function gives what is cast.
@@ -167,13 +191,14 @@ class _Replay:
         self._direct = direct = self._run(self._question.form, self._live())
         if not direct.is_result and direct.error[:1] in ("", "?"):
             return None
-        decided = self._decided()
+        decided = self._decide(self._question, self._case)
         if decided is None:
             return None
         if isinstance(decided, Refusal):
             if not direct.is_result:
+                self.is_refused = not decided.by_value and direct.error == REFUSED
                 return None
-            told = "!range" if decided.by_value else "!"
+            told = OUT_OF_RANGE if decided.by_value else REFUSED
             return Finding("refusal", self._question, self._case, str(direct), told)
         if not decided.has_kernel:
             return None
@@ -236,16 +261,6 @@ class _Replay:
             answer = None if lacks_kernel(error) else self._recorder.classify(error)
             is_answer = answer is not None and answer.startswith("!")
             return Ran(None, answer if is_answer and answer else f"?{type(error).__name__}")
-
-    def _decided(self) -> Decision | Refusal | None:
-        op, form, _ = self._question
-        notation = tuple(map(str, self._case))
-        try:
-            return decide(cell_question(op, form, notation, self._dialect))
-        except Refusal as refusal:
-            return refusal
-        except CastwiseError:  # what makes no sense to ask
-            return None
 
     def _by_hand(self) -> Ran:
         """What comes of the casts that are told."""

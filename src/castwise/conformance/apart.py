@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import traceback
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, suppress
 from multiprocessing.connection import Connection
@@ -19,6 +20,12 @@ class Lost(NamedTuple):
     place: int
 
 
+class _Failed(NamedTuple):
+    """What a worker raised."""
+
+    why: str
+
+
 Worker = Callable[[int], Any]  # of the place of a task
 MakeWorker = Callable[[], AbstractContextManager[Worker]]  # it is pickled
 
@@ -29,6 +36,8 @@ def done_apart(make: MakeWorker, count: int) -> Generator[Any, None, None]:
     while place < count:
         for given in _one_process(make, place, count):
             for answer in [Lost(given)] if isinstance(given, int) else given:
+                if isinstance(answer, _Failed):
+                    raise ChildProcessError(answer.why)
                 place += 1
                 yield answer
 
@@ -80,7 +89,10 @@ def _do_all(make: MakeWorker, place: int, count: int, answers: Connection, curre
     with make() as worker:
         for number in range(place, count):
             current.value = number
-            found.append(worker(number))
+            try:
+                found.append(worker(number))
+            except Exception:  # an error of ours: what a framework raises is an answer
+                found.append(_Failed(traceback.format_exc()))
             if len(found) == _AT_ONCE:
                 answers.send(found)
                 found = []

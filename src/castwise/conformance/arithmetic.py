@@ -267,6 +267,6 @@ def running(op: str, dtype: str, values: Sequence[Number]) -> list[Number]:
 
 def overflows_squared(dtype: str, values: Sequence[Any]) -> bool | None:
     """Whether squares of numbers overflow in a dtype; None where it is close to that."""
-    square = sum(abs(value) ** 2 for value in values)
+    square = sum(abs(value) * abs(value) for value in values)
     most = greatest(dtype)
     return None if most / 16 < square < most * 16 else square > most

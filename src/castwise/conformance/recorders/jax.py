@@ -311,6 +311,13 @@ def _enable_x64(is_on: bool) -> AbstractContextManager[None]:
     return context
 
 
+def _convert_element_type(array: Any, *, weak_type: bool) -> Any:
+    """Public functions make weak arrays only of a single number."""
+    from jax._src.lax.lax import _convert_element_type as convert
+
+    return convert(array, weak_type=weak_type)
+
+
 # Asks JAX what it computes, on the CPU.
 
 _WIDE = ("int64", "uint64", "float64", "complex128")  # without x64 no array has them
@@ -330,8 +337,12 @@ class JaxValues(JaxRecorder):
         self.scope = self.scope._replace(forms=functions)
 
     def hold(self, held: Held) -> Any:
+        dtype = held.dtype
+        if dtype is not None and dtype.endswith("*"):
+            strong = self.hold(held._replace(dtype=dtype.rstrip("*")))
+            return _convert_element_type(strong, weak_type=True)
         made = numpy_array(held)
-        return made if held.dtype is None else self._jax.numpy.asarray(made)
+        return made if dtype is None else self._jax.numpy.asarray(made)
 
     def cast(self, array: Any, dtype: str) -> Any:
         return array.astype(dtype)

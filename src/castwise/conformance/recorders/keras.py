@@ -25,7 +25,14 @@ from castwise.conformance.recorder import (
     existing_forms,
     found_functions,
 )
-from castwise.conformance.recorders.jax import LITERALS, NUMPY, JaxRecorder, JaxSpeaker
+from castwise.conformance.recorders.jax import (
+    LITERALS,
+    NUMPY,
+    JaxRecorder,
+    JaxSpeaker,
+    JaxValues,
+)
+from castwise.conformance.values import Held
 from castwise.frameworks.keras import KERAS
 
 DTYPES = words(
@@ -128,6 +135,35 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     functions["result_type"] = backend.result_type
     return functions
 
+
+# Asks Keras what it computes.
+
+
+class KerasValues(KerasRecorder):
+    """The values of the Keras installed here, on JAX's arrays."""
+
+    def __init__(self, mode: str = "") -> None:
+        super().__init__(mode)
+        self._values = JaxValues(mode)
+        self.dtypes = self._values.dtypes
+
+    def hold(self, held: Held) -> Any:
+        return self._values.hold(held)
+
+    def cast(self, array: Any, dtype: str) -> Any:
+        return self._values.cast(array, dtype)
+
+    def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        return self.bare_call(op, form, operands)
+
+    def held_by(self, result: Any) -> Held | None:
+        return self._values.held_by(result)
+
+    def is_division_by_zero(self, error: Exception) -> bool:
+        return isinstance(error, ZeroDivisionError)
+
+
+values_recorder = KerasValues
 
 # Programs in Keras, on its JAX backend, on the CPU.
 

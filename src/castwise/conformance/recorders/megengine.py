@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -31,6 +31,7 @@ from castwise.conformance.recorder import (
     framework_versions,
     sequence_function,
 )
+from castwise.conformance.values import Held, numpy_array, numpy_held
 from castwise.frameworks.megengine import MEGENGINE
 from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
 
@@ -126,6 +127,37 @@ class MegengineRecorder(FrameworkRecorder):
 
 
 recorder = MegengineRecorder
+
+# Asks MegEngine what it computes, on the CPU.
+
+
+class MegengineValues(MegengineRecorder):
+    """The values of the MegEngine installed here."""
+
+    dtypes = words("bool uint8 uint16 int8 int16 int32 float16 float32")
+
+    def hold(self, held: Held) -> Any:
+        from megengine import tensor
+
+        return held.values[0] if held.dtype is None else tensor(numpy_array(held))
+
+    def cast(self, array: Any, dtype: str) -> Any:
+        return array.astype(dtype)
+
+    def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        return self.call(op, form, operands)
+
+    def held_by(self, result: Any) -> Held | None:
+        dtype = self.dtype_of(result)
+        if dtype not in self.dtypes or not isinstance(result, self._megengine.Tensor):
+            return None
+        return numpy_held(result.numpy())._replace(dtype=dtype)
+
+    def is_division_by_zero(self, error: Exception) -> bool:
+        return isinstance(error, ZeroDivisionError)
+
+
+values_recorder = MegengineValues
 
 
 def _functions() -> dict[str, Callable[..., Any]]:

@@ -33,7 +33,7 @@ from castwise.conformance.recorder import (
     framework_versions,
     refusing,
 )
-from castwise.conformance.values import Held, numpy_held
+from castwise.conformance.values import Held, numpy_array, numpy_held
 from castwise.frameworks.mlx import MLX
 from castwise.vocab.notation import OUT_OF_RANGE, REFUSED
 
@@ -159,6 +159,41 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     return functions
 
 
+# Asks MLX what it computes, on the CPU.
+
+
+class MlxValues(MlxRecorder):
+    """The values of the MLX installed here."""
+
+    dtypes = DTYPES
+
+    def hold(self, held: Held) -> Any:
+        if held.dtype is None:
+            return held.values[0]
+        if held.dtype == "bfloat16":
+            wide = self._np.array(held.values, "float32").reshape(held.shape)
+            return self._mx.array(wide).astype(self._mx.bfloat16)
+        return self._mx.array(numpy_array(held), dtype=_dtype(held.dtype))
+
+    def cast(self, array: Any, dtype: str) -> Any:
+        return array.astype(_dtype(dtype))
+
+    def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        return self.call(op, form, operands)
+
+    def held_by(self, result: Any) -> Held | None:
+        if not isinstance(result, self._mx.array):
+            return None
+        # NumPy itself has no bfloat16 to read.
+        wide = result.astype(self._mx.float32) if result.dtype == self._mx.bfloat16 else result
+        return numpy_held(self._np.array(wide))._replace(dtype=self.dtype_of(result))
+
+    def is_division_by_zero(self, error: Exception) -> bool:
+        return isinstance(error, ZeroDivisionError)
+
+
+values_recorder = MlxValues
+
 # Programs in MLX, on the CPU.
 
 # nn.log_softmax of a 0-d array ends the process; the others are only about dtypes.
@@ -175,7 +210,7 @@ class MlxSpeaker(RecordedSpeaker):
     more_arguments: Mapping[str, tuple[str, ...]] = dict.fromkeys(LOSSES, ('reduction="mean"',))
 
     def __init__(self, mode: str = "") -> None:
-        recorder = MlxRecorder(mode)
+        self._values = recorder = MlxValues(mode)
         super().__init__(recorder)
         self.menu = Menu(
             dtypes=DTYPES,
@@ -198,15 +233,7 @@ class MlxSpeaker(RecordedSpeaker):
         return f"{array}.astype({_dtype_of(dtype)})"
 
     def read(self, array: Any) -> Held | None:
-        import mlx.core as mx
-        import numpy as np
-
-        if not isinstance(array, mx.array):
-            return None
-        # NumPy itself has no bfloat16 to read.
-        wide = array.astype(mx.float32) if array.dtype == mx.bfloat16 else array
-        dtype = self._recorder.dtype_of(array)
-        return numpy_held(np.array(wide))._replace(dtype=dtype)
+        return self._values.held_by(array)
 
 
 speaker = MlxSpeaker

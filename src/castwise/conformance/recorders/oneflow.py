@@ -35,6 +35,7 @@ from castwise.conformance.recorder import (
     framework_versions,
     refusing,
 )
+from castwise.conformance.values import Held, numpy_array, numpy_held
 from castwise.frameworks.oneflow import ONEFLOW
 from castwise.vocab.notation import OUT_OF_RANGE, REFUSED
 
@@ -162,6 +163,41 @@ class OneflowRecorder(FrameworkRecorder):
 
 
 recorder = OneflowRecorder
+
+# Asks OneFlow what it computes, on the CPU.
+
+
+class OneflowValues(OneflowRecorder):
+    """The values of the OneFlow installed here."""
+
+    dtypes = words("bool uint8 int8 int32 int64 float16 float32 float64")
+
+    def hold(self, held: Held) -> Any:
+        if held.dtype is None:
+            return held.values[0]
+        if held.dtype == "float16":
+            return self.cast(self.hold(held._replace(dtype="float32")), "float16")
+        return self._oneflow.tensor(numpy_array(held))
+
+    def cast(self, array: Any, dtype: str) -> Any:
+        return array.to(getattr(self._oneflow, dtype))
+
+    def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        return self.call(op, form, operands)
+
+    def held_by(self, result: Any) -> Held | None:
+        dtype = self.dtype_of(result)
+        if dtype not in PUBLIC_DTYPES or not isinstance(result, self._oneflow.Tensor):
+            return None
+        small = dtype in ("float16", "bfloat16")
+        wide = result.to(self._oneflow.float32) if small else result
+        return numpy_held(wide.numpy())._replace(dtype=dtype)
+
+    def is_division_by_zero(self, error: Exception) -> bool:
+        return isinstance(error, ZeroDivisionError)
+
+
+values_recorder = OneflowValues
 
 
 def _functions() -> dict[str, Callable[..., Any]]:

@@ -41,7 +41,7 @@ from castwise.conformance.recorder import (
     found_functions,
     framework_versions,
 )
-from castwise.conformance.values import Held, numpy_held
+from castwise.conformance.values import Held, numpy_array, numpy_held
 from castwise.frameworks.paddle import PADDLE
 from castwise.vocab.notation import REFUSED
 
@@ -148,7 +148,7 @@ class PaddleRecorder(FrameworkRecorder):
             return None
         try:
             if form == "inplace":
-                return getattr(_copied(operands[0]), self._method(op))(*operands[1:])
+                return getattr(self._copied(operands[0]), self._method(op))(*operands[1:])
             return super().call(op, form, operands)
         except (RuntimeError, OSError) as error:
             if not is_missing_kernel(error):
@@ -259,6 +259,47 @@ def _found() -> dict[str, FoundFunction]:
     return found_functions(rooms, PADDLE.naming.aliases, instead)
 
 
+# Asks PaddlePaddle what it computes, on the CPU.
+
+
+class PaddleValues(PaddleRecorder):
+    """The values of the PaddlePaddle installed here."""
+
+    dtypes = words(
+        "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
+        "complex64 complex128"
+    )
+
+    def hold(self, held: Held) -> Any:
+        if held.dtype is None:
+            return held.values[0]
+        if held.dtype in ("bfloat16", "float16"):
+            return self.cast(self.hold(held._replace(dtype="float32")), held.dtype)
+        return self._paddle.to_tensor(numpy_array(held))
+
+    def cast(self, array: Any, dtype: str) -> Any:
+        return array.cast(getattr(self._paddle, dtype))
+
+    def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        return self.call(op, form, operands)
+
+    def held_by(self, result: Any) -> Held | None:
+        dtype = self.dtype_of(result)
+        if dtype is None:
+            return None
+        # NumPy is handed the bits of a bfloat16.
+        held = result.cast("float32") if dtype == "bfloat16" else result
+        return numpy_held(held.numpy())._replace(dtype=dtype)
+
+    def is_division_by_zero(self, error: Exception) -> bool:
+        return isinstance(error, ZeroDivisionError)
+
+    def _copied(self, array: Any) -> Any:
+        return self._paddle.assign(array)
+
+
+values_recorder = PaddleValues
+
 # Programs in PaddlePaddle, in dynamic graph mode on the CPU.
 
 # Of uint16, uint32 and uint64 it computes next to nothing.
@@ -276,7 +317,7 @@ class PaddleSpeaker(RecordedSpeaker):
     prelude = "import paddle\nfrom math import inf, nan"
 
     def __init__(self, mode: str = "") -> None:
-        recorder = PaddleRecorder(mode)
+        self._values = recorder = PaddleValues(mode)
         super().__init__(recorder)
         self.menu = Menu(
             dtypes=PROGRAM_DTYPES,
@@ -302,12 +343,7 @@ class PaddleSpeaker(RecordedSpeaker):
         return f"{found.path}({arguments(step, in_list(step, operands), named)})"
 
     def read(self, array: Any) -> Held | None:
-        dtype = self._recorder.dtype_of(array)
-        if dtype is None:
-            return None
-        # NumPy is handed the bits of a bfloat16.
-        held = array.astype("float32") if dtype == "bfloat16" else array
-        return numpy_held(held.numpy())._replace(dtype=dtype)
+        return self._values.held_by(array)
 
     def is_no_answer(self, error: Exception) -> bool:
         is_signature = _WANTS_A_TENSOR.search(str(error)) is not None

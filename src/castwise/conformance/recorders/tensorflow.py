@@ -33,7 +33,7 @@ from castwise.conformance.recorder import (
     sequence_function,
 )
 from castwise.conformance.transformations import Function, Transformation
-from castwise.conformance.values import Held, numpy_held
+from castwise.conformance.values import Held, numpy_array, numpy_held
 from castwise.frameworks.tensorflow import TENSORFLOW
 from castwise.vocab.notation import NO_KERNEL, OUT_OF_RANGE, REFUSED
 
@@ -224,6 +224,44 @@ def _is_weak(thing: Any) -> bool:
     return weak is not None and isinstance(thing, weak)
 
 
+# Asks TensorFlow what it computes, on the CPU, eagerly.
+
+
+class TensorflowValues(TensorflowRecorder):
+    """The values of the TensorFlow installed here."""
+
+    dtypes = DTYPES
+
+    def hold(self, held: Held) -> Any:
+        dtype = held.dtype
+        if dtype is None:
+            return held.values[0]
+        if dtype.endswith("*"):
+            return _weak_tensor().from_tensor(self.hold(held._replace(dtype=dtype.rstrip("*"))))
+        return self._tf.convert_to_tensor(numpy_array(held))
+
+    def cast(self, array: Any, dtype: str) -> Any:
+        return self._tf.cast(array, dtype)
+
+    def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        return self.call(op, form, operands)
+
+    def held_by(self, result: Any) -> Held | None:
+        dtype = self.dtype_of(result)
+        return numpy_held(result.numpy())._replace(dtype=dtype) if dtype else None
+
+    def is_division_by_zero(self, error: Exception) -> bool:
+        return "division by zero" in str(error).lower()
+
+    def _variable(self, first: Any, second: Any) -> Any:
+        """A variable that holds what the first operand holds."""
+        if _is_weak(first):
+            raise NotAskedError("a variable is never weak")
+        return self._tf.Variable(first)
+
+
+values_recorder = TensorflowValues
+
 # Programs in TensorFlow, on the CPU, eagerly.
 
 # They take only matrices, or an axis that castwise has no name for.
@@ -237,7 +275,7 @@ class TensorflowSpeaker(RecordedSpeaker):
     more_arguments: Mapping[str, tuple[str, ...]] = {"concat": ("axis=0",)}
 
     def __init__(self, mode: str = "") -> None:
-        recorder = TensorflowRecorder(mode)
+        self._values = recorder = TensorflowValues(mode)
         super().__init__(recorder)
         import tensorflow as tf
 
@@ -271,8 +309,7 @@ class TensorflowSpeaker(RecordedSpeaker):
         return f'tf.cast({array}, "{dtype}")'
 
     def read(self, array: Any) -> Held | None:
-        dtype = self._recorder.dtype_of(array)
-        return numpy_held(array.numpy())._replace(dtype=dtype) if dtype else None
+        return self._values.held_by(array)
 
     def is_no_answer(self, error: Exception) -> bool:
         from tensorflow.python import pywrap_tfe

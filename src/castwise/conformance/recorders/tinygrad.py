@@ -232,6 +232,50 @@ def _result_type(*operands: Any) -> Any:
     return least_upper_dtype(*(tensor.dtype for tensor in tensors))
 
 
+# Asks tinygrad what it computes, on the device that is written in Python.
+
+
+class TinygradValues(TinygradRecorder):
+    """The values of the tinygrad installed here."""
+
+    # Its float8 numbers can be handed to no other library.
+    dtypes = tuple(name for name in DTYPES if not name.startswith("float8"))
+
+    def hold(self, held: Held) -> Any:
+        name = held.dtype
+        if name is None:
+            return held.values[0]
+        named = {name: dtype for dtype, name in self._names.items()}
+        if name.endswith("*"):  # no memory holds weak numbers, only what is computed of it
+            return self.hold(held._replace(dtype=name.rstrip("*"))).cast(named[name])
+        # What is made of a single number is a constant, which nothing can be written into.
+        made = self._tensor(list(held.values), dtype=named[name])
+        return made.reshape(held.shape)
+
+    def cast(self, array: Any, dtype: str) -> Any:
+        named = {name: dtype for dtype, name in self._names.items()}
+        return array.cast(named[dtype])
+
+    def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        return self.call(op, form, operands)
+
+    def held_by(self, result: Any) -> Held | None:
+        dtype = self.dtype_of(result) if isinstance(result, self._tensor) else None
+        if dtype is None:
+            return None
+        # NumPy itself has no bfloat16 to read, and a constant has no memory.
+        wide = result.cast(self._tinygrad.dtypes.float32) if dtype == "bfloat16" else result
+        try:
+            return numpy_held(wide.contiguous().realize().numpy())._replace(dtype=dtype)
+        except Exception:  # an expression that was built and cannot be computed holds nothing
+            return None
+
+    def is_division_by_zero(self, error: Exception) -> bool:
+        return isinstance(error, ZeroDivisionError)
+
+
+values_recorder = TinygradValues
+
 # Programs in tinygrad, on the device that is written in Python.
 
 # They are only about dtypes.
@@ -249,11 +293,10 @@ class TinygradSpeaker(RecordedSpeaker):
     )
 
     def __init__(self, mode: str = "") -> None:
-        recorder = TinygradRecorder(mode)
+        self._values = recorder = TinygradValues(mode)
         super().__init__(recorder)
         self.menu = Menu(
-            # Its float8 numbers can be handed to no other library.
-            dtypes=tuple(name for name in DTYPES if not name.startswith("float8")),
+            dtypes=recorder.dtypes,
             forms=program_forms(recorder.scope.forms, without=_NOT_WRITTEN),
             literals=tuple(text for text in LITERALS if "j" not in text),
             along_axes=words("sum prod mean any all max min argmax argmin std var logsumexp"),
@@ -296,17 +339,7 @@ class TinygradSpeaker(RecordedSpeaker):
         return result.realize()
 
     def read(self, array: Any) -> Held | None:
-        from tinygrad import Tensor, dtypes
-
-        dtype = self._recorder.dtype_of(array) if isinstance(array, Tensor) else None
-        if dtype is None:
-            return None
-        # NumPy itself has no bfloat16 to read, and a constant has no memory.
-        wide = array.cast(dtypes.float32) if dtype == "bfloat16" else array
-        try:
-            return numpy_held(wide.contiguous().realize().numpy())._replace(dtype=dtype)
-        except Exception:  # an expression that was built and cannot be computed holds nothing
-            return None
+        return self._values.held_by(array)
 
 
 speaker = TinygradSpeaker
