@@ -194,9 +194,9 @@ def test_the_line_of_a_chain_shows_its_values() -> None:
 
 
 def test_values_need_something_that_computes_them() -> None:
-    unasked: Any = SimpleNamespace(name="tinygrad", dialect="tinygrad", dialects=())
+    unasked: Any = SimpleNamespace(name="mindspore", dialect="mindspore", dialects=())
     transformation = transformation_named("numpy", "changing:unchanged")
-    with pytest.raises(UsageError, match="no values are recorded of 'tinygrad'"):
+    with pytest.raises(UsageError, match="no values are recorded of 'mindspore'"):
         recorder_of_values(unasked, transformation)
     recorder = find_recorder("numpy")
     with pytest.raises(

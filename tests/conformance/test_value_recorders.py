@@ -134,8 +134,8 @@ def test_command_line_records_values(recorder: ValueRecorder, tmp_path: Path) ->
 
 
 def test_a_framework_without_recorded_values_is_refused() -> None:
-    with pytest.raises(ValueError, match="no values are recorded of 'keras'"):
-        find_value_recorder("keras")
+    with pytest.raises(ValueError, match="no values are recorded of 'mindspore'"):
+        find_value_recorder("mindspore")
 
 
 @pytest.mark.parametrize("path", sorted(RECORDED.glob("*/*.tsv.gz")), ids=place)

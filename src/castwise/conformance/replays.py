@@ -253,6 +253,8 @@ def _second(op: str, dtype: str) -> tuple[Scalar, ...]:
 
 _NOT_REPLAYED = (*DTYPES_ONLY, "result_type", "allclose")  # they compute no array
 _NOT_WHOLE = "where"  # with this by name, what is left out holds anything, but in a reduction
+_ALL_WITH_ALL, _CROSSED = words("outer kron"), 8
+_FEW_LENGTHS = 32  # lengths are a multiple of it: some frameworks compile anew for each
 _PRODUCTS = words("dot inner vecdot matmul")
 _OF_THREE = words("cross")  # they take vectors of this length
 _ROUNDS = 3  # of single values, from one to the next
@@ -348,9 +350,13 @@ def _columns(
         dtype = str(specs[1].dtype)
         is_tame = op in (*_POWERS, *_SHIFTS, "ldexp")
         near = () if is_tame or is_special else tuple(_near(first, dtype))
-        return list(paired(first, second, *near))
-    longest = 3 * max(map(len, lists), default=1)
-    return [tuple(islice(cycle(_turned(v, at * 2 + turn)), longest)) for at, v in enumerate(lists)]
+        lists = list(paired(first, second, *near))
+        longest = len(lists[0])
+    else:
+        lists = [_turned(values, at * 2 + turn) for at, values in enumerate(lists)]
+        longest = 3 * max(map(len, lists), default=1)
+    length = _CROSSED if op in _ALL_WITH_ALL else _FEW_LENGTHS * -(-longest // _FEW_LENGTHS)
+    return [tuple(islice(cycle(values), length)) for values in lists]
 
 
 def _turned(values: tuple[Scalar, ...], by: int) -> tuple[Scalar, ...]:

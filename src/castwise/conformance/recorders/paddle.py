@@ -261,14 +261,16 @@ def _found() -> dict[str, FoundFunction]:
 
 # Asks PaddlePaddle what it computes, on the CPU.
 
+# Of uint16, uint32 and uint64 it computes next to nothing.
+PROGRAM_DTYPES = words(
+    "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128"
+)
+
 
 class PaddleValues(PaddleRecorder):
     """The values of the PaddlePaddle installed here."""
 
-    dtypes = words(
-        "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
-        "complex64 complex128"
-    )
+    dtypes = PROGRAM_DTYPES
 
     def hold(self, held: Held) -> Any:
         if held.dtype is None:
@@ -302,10 +304,6 @@ values_recorder = PaddleValues
 
 # Programs in PaddlePaddle, in dynamic graph mode on the CPU.
 
-# Of uint16, uint32 and uint64 it computes next to nothing.
-PROGRAM_DTYPES = words(
-    "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128"
-)
 # Its power of an integer may never return; the others have different parameters.
 _NOT_WRITTEN = words("pow result_type promote_types huber_loss threshold norm")
 _WANTS_A_TENSOR = re.compile("must be (Tensor|tensor type)")
