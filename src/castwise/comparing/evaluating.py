@@ -28,7 +28,7 @@ from castwise.engine.decision import Cast, Decision
 from castwise.vocab.notation import given_by_name
 
 _PRODUCTS = words("dot inner vecdot matmul")
-_LEFT_TO_IT = ("out", "dtype")  # what is given by name and has no say but in dtypes
+_LEFT_TO_IT = ("out", "dtype", "casting")  # what is given by name and has a say in dtypes alone
 
 
 class Asked(NamedTuple):
@@ -43,11 +43,11 @@ class Asked(NamedTuple):
 def wrong_element(asked: Asked) -> str | None:
     """What an elementwise op gives elsewhere if it computes as told, "" where it does; None where
     nothing is known of the op."""
-    decision, form, case, held = asked
+    decision, _, case, held = asked
     op, compute = decision.question.op.name, str(decision.compute)
     if op not in ELEMENTWISE or not is_known(compute) or not is_known(str(decision.result)):
         return None
-    if set(given_by_name(form)) - set(_LEFT_TO_IT) or len(held.shape) > 1:
+    if _has_more(asked) or len(held.shape) > 1:
         return None
     columns = _read(decision, case)
     if columns is None:
@@ -98,7 +98,9 @@ def wrong_total(asked: Sequence[Asked]) -> Wrong | None:
     order it sums is not told: one order must explain all arrays."""
     op = asked[0].decision.question.op.name
     known = [
-        (place, each) for place, each in enumerate(asked) if is_known(str(each.decision.compute))
+        (place, each)
+        for place, each in enumerate(asked)
+        if is_known(str(each.decision.compute)) and not _has_more(each)
     ]
     if op in SPREADS:
         return _wrong_spread(known)
@@ -121,6 +123,11 @@ def wrong_total(asked: Sequence[Asked]) -> Wrong | None:
             why = f"no order of {op} in {compute} gives {found} of {values} and what it did before"
             return place, why
     return None if left is None else (0, "")
+
+
+def _has_more(asked: Asked) -> bool:
+    """Whether something is given by name that has a say in more than dtypes."""
+    return bool(set(given_by_name(asked.form)) - set(_LEFT_TO_IT))
 
 
 def _is_told_apart(asked: Asked) -> bool:

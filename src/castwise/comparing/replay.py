@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 import struct
+from cmath import isfinite
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -39,7 +40,7 @@ from castwise.engine.decision import Decision, Refusal
 from castwise.engine.recorded import cell_question
 from castwise.errors import CastwiseError, UsageError
 from castwise.rules.dialect import Dialect
-from castwise.vocab.dtypes import EXACT
+from castwise.vocab.dtypes import EXACT, dtype
 from castwise.vocab.notation import OUT_OF_RANGE, REFUSED, given_by_name, parse_scalar
 from castwise.vocab.ops import SYMBOLS, op_of_symbol
 
@@ -216,28 +217,29 @@ class _Replay:
 
     def read_as_told(self) -> Iterator[tuple[str, bool]]:
         """Each operand that is not cast though its dtype is not the compute dtype, and whether this
-        case shows it: a cast would change bits."""
+        case shows it: a cast would change bits. One that loses nothing never would."""
         decision = self._decision
         if decision is None or not self._direct.is_result or decision.program:
             return
         apart = decision.question.op.apart(decision.question.operands)
         for at, (given, cast) in enumerate(zip(self._case, decision.casts, strict=True)):
-            dtype = given.held.dtype
-            if cast is not None or dtype is None or at == apart:
+            if cast is not None or at == apart:
                 continue
             targets = self._read_targets(decision, at)
             if targets:
-                what = f"{at}: {dtype} {given.role}, not {'/'.join(targets)}"
+                kind = f"{given.held.dtype} " if given.held.dtype else ""
+                what = f"{at}: {kind}{given.role}, not {'/'.join(targets)}"
                 yield what, any(self._is_changed(at, target) for target in targets)
 
     def _read_targets(self, decision: Decision, at: int) -> list[str]:
-        """The dtypes to which an operand is not cast."""
-        dtype = self._case[at].held.dtype
+        """The dtypes to which an operand is not cast, and to which a cast would lose something."""
+        own = self._case[at].held.dtype
         if decision.compute is not EXACT:
-            return [str(decision.compute)] if str(decision.compute) != dtype else []
-        others = [g.held.dtype for place, g in enumerate(self._case) if place != at]
-        names = [str(name) for name in dict.fromkeys(others) if name and name != dtype]
-        return names or ["float64"]
+            targets = [] if own is None else [str(decision.compute)]
+        else:
+            others = [given.held.dtype for place, given in enumerate(self._case) if place != at]
+            targets = [name for name in dict.fromkeys(others) if name]
+        return [each for each in targets if own is None or not dtype(each).holds(dtype(own))]
 
     def _is_changed(self, at: int, target: str) -> bool:
         operands = self._told_operands()
@@ -398,7 +400,9 @@ def _bits(values: Sequence[Any]) -> object:
     if not values or isinstance(values[0], int):  # bools too
         return values
     if isinstance(values[0], complex):
-        values = [part for value in values for part in (value.real, value.imag)]
+        # Which of the parts of an infinite or undefined number are so is left open.
+        known = [value if isfinite(value) else complex(nan, nan) for value in values]
+        values = [part for value in known for part in (value.real, value.imag)]
     plain = [value if value == value else nan for value in values]
     return struct.pack(f"{len(plain)}d", *plain)
 

@@ -6,6 +6,7 @@ known, because frameworks may do one or the other.
 
 from __future__ import annotations
 
+import cmath
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -107,7 +108,7 @@ Elementwise = Callable[..., Number]
 
 def computed(op: str, dtype: str, operands: Sequence[Number]) -> Number:
     """What an op gives in a dtype; None where that is not known."""
-    if any(operand is None for operand in operands):
+    if any(operand is None or _is_open(operand) for operand in operands):
         return None
     function = _FUNCTIONS.get(op)
     if function is None:
@@ -127,6 +128,11 @@ def computed(op: str, dtype: str, operands: Sequence[Number]) -> Number:
     if isinstance(found, float) and dtype in _FORMATS:
         return rounded(found, dtype)
     return converted(found, dtype)
+
+
+def _is_open(operand: Number) -> bool:
+    """Whether it is a complex number of which it is left open what becomes of its parts."""
+    return isinstance(operand, complex) and not cmath.isfinite(operand)
 
 
 def _divided(x: Any, y: Any) -> float:

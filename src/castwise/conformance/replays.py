@@ -102,13 +102,12 @@ def live(recorder: ValueRecorder, given: Given) -> Any:
 
 
 def cast_by_hand(recorder: ValueRecorder, given: Given, operand: Any, dtype: str) -> Any:
-    """The live operand in another dtype; what is NumPy's stays NumPy's, where it has the dtype."""
+    """The live operand in another dtype; a foreign array stays foreign, where it can."""
     if given.is_number:
         return number_as(recorder, given.held.values[0], dtype)
     own = recorder.hold(given.held) if given.is_numpy else operand
-    if own is operand or dtype not in NUMPY_DTYPES:
-        return recorder.cast(own, dtype)
-    return operand.astype(dtype)
+    is_own = own is operand or given.is_scalar or dtype not in NUMPY_DTYPES
+    return recorder.cast(own, dtype) if is_own else operand.astype(dtype)
 
 
 def number_as(recorder: ValueRecorder, value: Scalar, dtype: str) -> Any:
