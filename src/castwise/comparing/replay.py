@@ -17,14 +17,14 @@ from dataclasses import dataclass, replace
 from math import nan
 from typing import Any, NamedTuple
 
-from castwise.catalog import to_dialect
+from castwise.catalog import dialect_named, to_dialect
 from castwise.comparing.evaluating import Asked, wrong_element, wrong_total
 from castwise.comparing.verify import difference_at, listed_lines, recorder_for
 from castwise.conformance.apart import Lost, done_apart
 from castwise.conformance.programs import Framework, array_text, number_text
 from castwise.conformance.questions import REDUCTIONS, SCANS, GridQuestion
 from castwise.conformance.recorder import ValueRecorder
-from castwise.conformance.recorders import find_speaker, find_value_recorder
+from castwise.conformance.recorders import find_speaker, find_transformation, find_value_recorder
 from castwise.conformance.replays import (
     Case,
     Given,
@@ -33,7 +33,7 @@ from castwise.conformance.replays import (
     live,
     replayed_questions,
 )
-from castwise.conformance.transformations import call_text, is_spelled, sampled
+from castwise.conformance.transformations import ValuesThrough, call_text, is_spelled, sampled
 from castwise.conformance.values import Held
 from castwise.engine.decide import Term, decide, parse_program
 from castwise.engine.decision import Decision, Refusal
@@ -528,9 +528,14 @@ class Part(NamedTuple):
     sample: int | None = None
     seed: int = 0
 
+    through: str = ""  # the compiler that makes the calls, where the dialect is that of one
+
     def recorder(self) -> ValueRecorder:
         """What runs the framework."""
-        return find_value_recorder(self.framework, self.mode)
+        recorder = find_value_recorder(self.framework, self.mode)
+        if not self.through:
+            return recorder
+        return ValuesThrough(recorder, find_transformation(self.framework, self.through))
 
     def questions(self, recorder: ValueRecorder) -> list[GridQuestion]:
         """What is asked."""
@@ -553,6 +558,10 @@ def replay(part: Part, on_question: Callable[[object], object] | None = None) ->
     return summed(to_dialect(part.dialect), recorder, len(asked), judged())
 
 
+# How a dialect that was recorded of compiled functions says so.
+_THROUGH = re.compile(r" through (\S+)$")
+
+
 def replayed_part(
     dialect: Dialect, ops: Iterable[str] = (), sample: int | None = None, seed: int = 0
 ) -> tuple[Part, int]:
@@ -560,9 +569,12 @@ def replayed_part(
 
     Raises UsageError where the framework is not installed, or its values are not recorded.
     """
-    asking = recorder_for(dialect, ops)
+    through = _THROUGH.search(dialect.evidence.source)
+    base = dialect_named(dialect.framework) if through else dialect
+    asking = recorder_for(base, ops)
     mode = asking.dialect.partition(":")[2]
-    part = Part(dialect.name, asking.name, mode, tuple(ops), sample, seed)
+    name = through[1] if through else ""
+    part = Part(dialect.name, asking.name, mode, tuple(ops), sample, seed, name)
     try:
         return part, len(part.questions(part.recorder()))
     except ValueError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any, NamedTuple
@@ -384,6 +384,41 @@ class ValuesAsked:
             for first, second in _CHAINS:
                 if first == op and second in forms and op in forms:
                     yield from _chained(first, second, dtypes)
+
+
+class ValuesThrough:
+    """A recorder of values whose calls are each made by a transformed function."""
+
+    def __init__(self, recorder: ValueRecorder, transformation: Transformation) -> None:
+        self._recorder, self._transformation = recorder, transformation
+        self.name, self.dialect = recorder.name, recorder.dialect
+        self.dtypes = recorder.dtypes
+        self.scope = _scope_through(recorder.scope)
+        self.hold, self.cast = recorder.hold, recorder.cast
+        self.held_by, self.classify = recorder.held_by, recorder.classify
+        self.is_division_by_zero, self.versions = recorder.is_division_by_zero, recorder.versions
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        with self._recorder.session(), self._transformation.session():
+            yield
+
+    def compute(self, op: str, form: str, operands: Sequence[Any]) -> Any:
+        places = [at for at, o in enumerate(operands) if not isinstance(o, (int, float, complex))]
+
+        def function(*arrays: Any) -> list[Any]:
+            given = dict(zip(places, arrays, strict=True))
+            call = [given.get(at, operand) for at, operand in enumerate(operands)]
+            return [self._recorder.compute(op, form, call)]
+
+        arrays = [operands[at] for at in places]
+        error = self._transformation.declines(function, arrays)
+        if error is not None:
+            raise error
+        (result,) = self._transformation.run(function, arrays)
+        if isinstance(result, Exception):
+            raise result
+        return result
 
 
 def _chained(first: str, second: str, dtypes: Sequence[str]) -> Iterator[GridQuestion]:
