@@ -32,6 +32,7 @@ def computation(plan: Plan, question: Question, promoted: Computation) -> Comput
     """What the framework computes, where promotion gives some casts and a dtype."""
     if question.form == "augmented":
         question = as_computed(question)
+    promoted = _without_imaginary(plan, question, promoted)
     for look in OWN_WAYS.get(question.op.name, ()):
         found = look(plan, question, promoted)
         if found is not None:
@@ -45,6 +46,17 @@ def computation(plan: Plan, question: Question, promoted: Computation) -> Comput
         assert operand.dtype is not None  # these are ops of one array
         return promoted._replace(compute=wide, casts=(cast_between(operand.dtype, wide),))
     return promoted._replace(compute=wide)
+
+
+def _without_imaginary(plan: Plan, question: Question, promoted: Computation) -> Computation:
+    """With the casts of complex NumPy scalars that count as real numbers."""
+    casts = promoted.casts
+    for place, operand in enumerate(question.operands):
+        own = operand.dtype if operand.role is Role.NUMPY_SCALAR else None
+        counts = plan.numpy.scalars if place else plan.numpy.scalars_left
+        if own and own.kind == "complex" and counts.get(own) == "float":
+            casts = _put(casts, place, cast_between(own, _FLOAT64))
+    return promoted if casts is promoted.casts else promoted._replace(casts=casts)
 
 
 def _read_in(wide: DType, question: Question, promoted: Computation) -> Computation:
@@ -160,15 +172,18 @@ def _compared(plan: Plan, question: Question, promoted: Computation) -> Computat
     return Computation(EXACT, (None,) * len(promoted.casts))
 
 
-# A Python int that is first converted to the dtype of an integer array, where it wraps.
+# A number that is first converted to the dtype of an integer array, where it wraps.
 
 
 def first_converted(plan: Plan, question: Question, compute: DType) -> DType | None:
     """The integer dtype that Python numbers get before the op computes in floats, if they do."""
-    held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
+    own = [o.dtype for o in question.operands if o.dtype and not o.is_weak]
+    held = next((dtype for dtype in own if dtype.kind == "int"), None)
     is_read = plan.scalars == "converted" and held in plan.converts
     if plan.range.limit == "array dtype" and _are_integers(question.operands):
         held, is_read = held or plan.python["int"], True
+    if plan.joins.comes_first and all(dtype.kind in ("bool", "int") for dtype in own):
+        is_read = _are_integers(question.operands)
     return held if is_read and compute.kind == "float" else None
 
 
@@ -182,11 +197,64 @@ def _converted(plan: Plan, question: Question, promoted: Computation) -> Computa
     held = first_converted(plan, question, promoted.compute)
     if held is None:
         return None
-    casts = [
-        Cast(None, held, ("wraps",)) if is_out_of_range(operand, held) else cast
-        for operand, cast in zip(question.operands, promoted.casts, strict=True)
-    ]
+    casts = list(promoted.casts)
+    for place, operand in enumerate(question.operands):
+        if is_out_of_range(operand, held):
+            casts[place] = Cast(None, held, ("wraps",))
+        elif operand.dtype and operand.is_weak:
+            casts[place] = cast_between(operand.dtype, held)
     return promoted._replace(casts=tuple(casts))
+
+
+# A Python int that reaches an integer dtype through a float, which rounds it.
+
+
+def _through(plan: Plan, question: Question, promoted: Computation) -> Computation | None:
+    through, compute = plan.numbers.through, promoted.compute
+    if through is None or compute.kind != "int":
+        return None
+    names, casts = list(_NAMES[: len(question.operands)]), list(promoted.casts)
+    for place, operand in enumerate(question.operands):
+        value = operand.value
+        counts = plan.numpy.scalars if place else plan.numpy.scalars_left
+        if type(value) is not int or not counts_as_number(operand, counts):
+            continue
+        if abs(value) > through.largest_exact_int or not compute.min <= value <= compute.max:
+            names[place] = f"cast(cast({names[place]}, {through}), {compute})"
+            casts[place] = None
+    if names == list(_NAMES[: len(names)]):
+        return None
+    inside = tuple([cast for cast in promoted.casts if cast and cast not in casts])
+    program = f"{question.op.name}({', '.join(names)})"
+    return promoted._replace(program=program, casts=tuple(casts), inside=inside)
+
+
+_NAMES = "xyz"  # of the operands in a program
+
+
+# Bounds of integers that hold every value, which are left out before anything is promoted.
+
+
+def _bounded(plan: Plan, question: Question, promoted: Computation) -> Computation | None:
+    array = question.operands[0].dtype
+    is_left_out = plan.range.beyond == "raises if no value is left"
+    if not is_left_out or array is None or array.kind != "int" or promoted.compute is array:
+        return None
+    kept = [
+        name
+        for name, bound in zip("yz", question.operands[1:], strict=False)
+        if not (type(bound.value) is int and bound.is_scalar and _holds_all(name, bound, array))
+    ]
+    if len(kept) == len(question.operands) - 1:
+        return None
+    program = {"y": "maximum(x, y)", "z": "minimum(x, z)", "": "positive(x)"}["".join(kept)]
+    return promoted._replace(program=program)
+
+
+def _holds_all(name: str, bound: Operand, array: DType) -> bool:
+    value = bound.value
+    assert isinstance(value, int)
+    return value <= array.min if name == "y" else value >= array.max
 
 
 # A Python number as an exponent that is not rounded to the base's dtype.
@@ -211,8 +279,11 @@ _SHORT_CUTS = (0, 0.5, 1, 2, 3, -0.5, -1, -2)  # EXACT_VALUES in vocab/operands.
 Look = Callable[[Plan, Question, Computation], Computation | None]
 # By the ops that may compute otherwise than promotion has it.
 OWN_WAYS: dict[str, tuple[Look, ...]] = {
-    **dict.fromkeys(("mul", "floor_divide", "lerp"), (_with_wide,)),
+    **dict.fromkeys(("floor_divide", "lerp"), (_with_wide,)),
+    **dict.fromkeys(("add", "sub"), (_through,)),
+    "mul": (_through, _with_wide),
     "div": (_converted, _with_wide),
+    "clamp": (_bounded,),
     "atan2": (_converted,),
     "pow": (_exponent,),
     **dict.fromkeys(COMPARISONS, (_compared,)),

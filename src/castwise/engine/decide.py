@@ -152,7 +152,9 @@ def _told(
     """What happens instead of the casts that promotion gives; None where those do."""
     if found.steps:
         return found.steps._replace(casts=_placed(given, found.steps.casts, place))
-    if not found.is_own or not (plan.reads or question.op.name in OWN_WAYS):
+    has_scalar = any([o.role is Role.NUMPY_SCALAR for o in given])
+    has_own_way = plan.reads or has_scalar or question.op.name in OWN_WAYS
+    if not found.is_own or not has_own_way:
         return None
     told = computation(plan, question, promoted)
     return None if told is promoted else told

@@ -151,7 +151,8 @@ _OPS = {
         numpy=NumPyOperands(arrays="as arrays", reads="uint16 -> bfloat16", scalars=_NUMPY_SCALARS)
     ),
     "add/operator sub/operator mul/operator": Rule(
-        numpy=NumPyOperands(scalars=f"{_NUMPY_SCALARS}; int16 -> array")
+        numpy=NumPyOperands(scalars=f"{_NUMPY_SCALARS}; int16 -> array"),
+        numbers=Numbers(through="float64"),  # it scales by a double
     ),
     "pow/operator": Rule(
         numpy=NumPyOperands(

@@ -202,6 +202,8 @@ class Numbers:
     # The same for numbers with arrays of some dtypes.
     dtypes_by_array: DtypesByArray = stated(default={})
     conversion: Conversion | None = stated()
+    # What an int passes through that the dtype of the op does not hold, or this one not exactly.
+    through: OneDtype = stated("a large Python int passes through {}")
     lists: Word = stated("lists of Python numbers {}", words=LISTS, default="refused")
     list_places: Word = stated("lists are accepted {}", words=PLACES, default="any")
 
@@ -314,6 +316,8 @@ class Joins:
     typed_by: Text = stated("{} decides the dtype of operands that are not arrays")
     reaches: Edges = stated("has its own edges: {}")  # instead of the dialect's
     pairs: JoinedPairs = stated("these pairs join differently: {}")  # not by the edges
+    # Before integers become floats.
+    comes_first: Flag = stated("operands are cast to their common dtype first")
     # The casts that unequal arrays may need.
     mixes: PairsOrAny = stated("arrays of two dtypes mix only by these casts: {}")
 

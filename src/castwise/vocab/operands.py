@@ -236,7 +236,7 @@ def _overflowed(dtype: DType, value: float) -> float:
 # Between two neighbours of these, every rule of every dialect treats all values alike: the limits
 # of the integer and float dtypes, and the constants NumPy 1 compares floats with.
 _LIMITS = sorted(
-    {2.0**bits for bits in (1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128)}
+    {2.0**bits for bits in (1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 53, 63, 64, 127, 128)}
     | {6.0, 7.5, 28.0, 15.5, 240.0, 30.0, 448.0, 57344.0, 65000.0, 65504.0, 65520.0}
     | {3.3895313892515355e38, 3.4e38, 3.4028234663852886e38, 1.7976931348623157e308}
 )
