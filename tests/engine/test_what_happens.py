@@ -1,0 +1,129 @@
+"""A decision tells what happens: which casts are made, in which dtype the work is done, and by
+which ops. `castwise verify --values` asks the frameworks; these are its classes, a case of each."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import castwise as cw
+from castwise.engine.decide import decide
+from castwise.engine.decision import Decision
+from castwise.engine.explain import taken_apart
+from castwise.report.answers import decision_json
+
+
+def decided(dialect: str, text: str) -> Decision:
+    return decide(taken_apart(text, dialect).last)
+
+
+def casts(decision: Decision) -> list[str | None]:
+    """The casts in a word each: the target, with `read` for what copies nothing."""
+    return [cast and f"{'read ' * cast.is_read}{cast.target}" for cast in decision.casts]
+
+
+WIDE = [  # dialect, question, compute, casts
+    ("torch", "float16[2] * float32[]", "float32", ["read float32", None]),
+    ("torch", "float32[] * float16[2]", "float16", ["float16", None]),
+    ("torch", "float16[2] * 70001", "float32", ["read float32", None]),
+    ("torch", "70001 * float16[2]", "float32", [None, "read float32"]),
+    ("torch", "bfloat16[2] // float32[]", "float32", ["read float32", None]),
+    ("torch", "float16[2] + float32[]", "float16", [None, "float16"]),
+    ("torch", "lerp(float16[2], float16[2], float32[])", "float32", ["read float32"] * 2 + [None]),
+    ("torch", "float32[3] ** 2.1", "float64", ["read float64", "float64"]),
+    ("torch", "float32[3] ** 2", "float32", [None, None]),
+    ("torch", "mean(int32[3], dtype=float16)", "float32", ["float32"]),
+    ("torch", "sum(float16[3])", "float32", [None]),
+    ("torch", "cumsum(float32[3])", "float64", [None]),
+    ("torch", "cumsum(complex64[3])", "complex128", [None]),
+    ("torch", "std(float16[3])", "float32", [None]),
+    ("numpy", "sum(float16[3])", "float32", [None]),
+    ("numpy", "int64[3] < uint64[3]", "exact", [None, None]),
+    ("numpy", "uint8[3] < 300", "exact", [None, None]),
+    ("numpy", "int8[3] < int16[3]", "int16", ["int16", None]),
+    ("numpy", "ldexp(float32[3], int64[3])", "float32", [None, None]),
+    ("tensorflow", "uint8[3] / 300", "float32", ["float32", "uint8"]),
+    ("jax", "atan2(int8[3], 300)", "float32", ["float32", "int8"]),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text", "compute", "told"), WIDE)
+def test_what_is_cast_and_what_it_computes_in(
+    dialect: str, text: str, compute: str, told: list[str | None]
+) -> None:
+    found = decided(dialect, text)
+    assert (str(found.compute), casts(found)) == (compute, told)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "program"),
+    [
+        ("torch", "2.5 / float32[3]", "*(reciprocal(y), x)"),
+        (
+            "torch",
+            "poisson_nll_loss(float16[3], float32[3])",
+            "mean(sub(cast(exp(x), float32), mul(y, cast(x, float32))))",
+        ),
+        ("torch", "ldexp(float32[3], float32[3])", "mul(x, pow(2.0, y))"),
+        ("torch", "l1_loss(float16[3], float16[3])", "mean(abs(sub(x, y)))"),
+        ("torch", "inner(float16[3], float32[])", "mul(x, y)"),
+        ("numpy", "clip(uint8[3], 1000000.0, 300)", "maximum(x, y)"),
+        ("paddle", "int32[3] + 2147483653", "add(x, cast(cast(y, float64), int32))"),
+        ("paddle", "int64[3] + 9007199254740993", "add(x, cast(cast(y, float64), int64))"),
+        ("paddle", "int64[3] + 5", ""),
+        ("torch", "float32[3] / 2.5", ""),
+    ],
+)
+def test_by_which_ops_it_is_computed(dialect: str, text: str, program: str) -> None:
+    assert decided(dialect, text).program == program
+
+
+def test_a_read_costs_nothing_and_is_no_finding() -> None:
+    assert decided("torch", "float16[2] * float32[]").hazards == ()
+    assert decided("torch", "float16[2] + float32[]").hazards == ("loses-precision", "loses-range")
+    assert decided("torch", "sum(float16[3])").hazards == ()
+
+
+def test_what_is_lost_is_told() -> None:
+    lost = decided("torch", "complex64[3] * np.complex64(1.5+2j)")
+    assert "drops-imaginary" in lost.hazards
+    assert "drops-imaginary" not in decided("torch", "complex64[3] * np.complex128(1.5+2j)").hazards
+    assert "wraps" in decided("tensorflow", "uint8[3] / 300").hazards
+    assert "wraps" in decided("paddle", "int32[3] + 2147483653").hazards
+    assert decided("numpy", "int64[3] < uint64[3]").hazards == ()
+    # What the steps of a program lose counts too.
+    assert "loses-precision" in decided("torch", "poisson_nll_loss(int32[3], float16[3])").hazards
+
+
+def test_a_guard_looks_at_what_happens() -> None:
+    strict = cw.dialect("torch").vary(strict=True)
+    assert cw.resolve("mul", "float16[2]", "float32[]", dialect=strict).result == "float16"
+    with pytest.raises(cw.PromotionError, match="float32 -> float16 is not allowed"):
+        cw.resolve("add", "float16[2]", "float32[]", dialect=strict)
+
+
+def test_inputs_are_cast_as_told() -> None:
+    np = pytest.importorskip("numpy")
+    found = decided("torch", "float16[2] * float32[]")
+    halves, number = np.array([1e-4, 1e-4], "float16"), np.array(1e6, "float32")
+    x, y = found.cast_inputs(halves, number)
+    assert (x.dtype, y.dtype) == ("float32", "float32")
+    assert np.isfinite((x * y).astype(str(found.result))).all()
+
+
+def test_json_and_words_say_it() -> None:
+    asked = (
+        ("torch", "float16[2] * float32[]"),
+        ("numpy", "int64[3] < uint64[3]"),
+        ("torch", "2.5 / float32[3]"),
+    )
+    read, exact, by_others = (json.loads(json.dumps(decision_json(decided(*q)))) for q in asked)
+    told = {"from": "float16", "to": "float32", "hazards": [], "read": True}
+    assert (read["compute"], read["casts"], read["hazards"]) == ("float32", [told, None], [])
+    assert (exact["compute"], exact["casts"]) == ("exact", [None, None])
+    assert by_others["program"] == "*(reciprocal(y), x)"
+    words = str(cw.explain("float16[2] * float32[]", dialect="torch"))
+    assert "float16 is read as float32, which copies nothing." in words
+    words = str(cw.explain("int64[3] < uint64[3]", dialect="numpy"))
+    assert "compares the exact values, without a cast" in words
