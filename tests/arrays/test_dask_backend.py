@@ -417,3 +417,17 @@ def test_what_does_not_fit_a_mask_without_dimensions_is_refused() -> None:
 def test_softmax_of_no_dimensions(op: str) -> None:
     x = cw.asarray(da.asarray(np.float32(3)), dialect="torch")
     assert cw.apply(op, x).item() == cw.apply(op, x.numpy()).item()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_an_inverse_and_a_solution_keep_the_dtype(dtype: str) -> None:
+    pytest.importorskip("scipy")  # which Dask solves with
+    plain = cw.asarray(np.asarray([[4, 1], [1, 3]], dtype))
+    spread = cw.asarray(da.from_array(plain.numpy(), chunks=1))
+    xp = spread.__array_namespace__()
+    for got, expected in (
+        (xp.linalg.inv(spread), xp.linalg.inv(plain)),
+        (xp.linalg.solve(spread, spread), xp.linalg.solve(plain, plain)),
+    ):
+        assert got.dtype is expected.dtype
+        np.testing.assert_allclose(got.numpy(), expected.numpy(), atol=1e-6)

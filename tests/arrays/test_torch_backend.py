@@ -51,7 +51,8 @@ def test_it_has_the_dtypes_of_torch_from_a_byte_on() -> None:
 @pytest.mark.parametrize(
     "op",
     ["add", "sub", "mul", "pow", "bitwise_and", "bitwise_or", "bitwise_xor", "lt", "le", "gt", "ge",
-     "eq", "ne", "maximum", "minimum", "fmax", "fmin", "logical_and", "heaviside"],
+     "eq", "ne", "maximum", "minimum", "fmax", "fmin", "logical_and", "heaviside", "rsub",
+     "clamp_min", "clamp_max"],
 )  # fmt: skip
 def test_large_unsigned_integers_compute_exactly(op: str, dtype: str) -> None:
     pairs = list(itertools.product(EDGES[dtype], repeat=2))
@@ -60,11 +61,21 @@ def test_large_unsigned_integers_compute_exactly(op: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", EDGES)
-@pytest.mark.parametrize("op", ["floor_divide", "remainder", "fmod", "div"])
+@pytest.mark.parametrize(
+    "op", ["floor_divide", "floor_div", "truncate_div", "remainder", "fmod", "div"]
+)
 def test_large_unsigned_integers_divide_exactly(op: str, dtype: str) -> None:
     pairs = [pair for pair in itertools.product(EDGES[dtype], repeat=2) if pair[1]]
     x, y = ([pair[n] for pair in pairs] for n in (0, 1))
     assert_as_on_numpy(lambda x, y: cw.apply(op, x, y), (x, dtype), (y, dtype))
+
+
+@pytest.mark.parametrize("dtype", EDGES)
+@pytest.mark.parametrize("limit", [0, 7, 7.5, 40_000])
+def test_large_unsigned_integers_have_a_threshold(limit: float, dtype: str) -> None:
+    assert_as_on_numpy(
+        lambda x: cw.apply("threshold", x, threshold=limit, value=3), (EDGES[dtype], dtype)
+    )
 
 
 @pytest.mark.parametrize("dtype", EDGES)

@@ -175,10 +175,17 @@ class Dask:
         """The function for an op on arrays that already have this dtype."""
         row = known_op(LIKE.get(op, op))
         if row is None or "." in op:
-            return _cholesky if op == "linalg.cholesky" else None
+            return _cholesky if op == "linalg.cholesky" else self._solution(op, dtype)
         if op in LAYERS:
             return None
         return chunks.op_function(self.whole, op, dtype, _natural_result(row.result, dtype))
+
+    def _solution(self, op: str, dtype: DType) -> Function | None:
+        """An inverse or a solution, which Dask computes in float64."""
+        if op not in ("linalg.inv", "linalg.solve"):
+            return None
+        function = getattr(da.linalg, op.partition(".")[2])
+        return lambda *matrices: self.cast(function(*matrices), dtype)
 
     def read(self, array: Any, key: Any) -> Any:
         return chunks.read(array, key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -129,19 +130,27 @@ _OWN = frozenset({
 _NOT_NUMBERS = frozenset({"argmax", "argmin", "count_nonzero"})  # they return indices and counts
 _ORDERED = frozenset({
     "lt", "le", "gt", "ge", "maximum", "minimum", "fmax", "fmin", "max", "min", "argmax", "argmin",
-    "clamp",
+    "clamp", "clamp_min", "clamp_max",
 })  # fmt: skip
 _SAME_BITS = frozenset({
-    "add", "sub", "mul", "neg", "square", "addcmul", "eq", "ne", "logical_and", "logical_or",
-    "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not",
-    "bitwise_left_shift", "matmul", "dot", "outer", "inner", "vecdot", "cross", "kron", "sum",
-    "prod", "cumsum", "cumprod", "any", "all", "count_nonzero", "imag",
+    "add", "sub", "rsub", "mul", "neg", "square", "addcmul", "eq", "ne", "logical_and",
+    "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor",
+    "bitwise_not", "bitwise_left_shift", "matmul", "dot", "outer", "inner", "vecdot", "cross",
+    "kron", "sum", "prod", "cumsum", "cumprod", "any", "all", "count_nonzero", "imag",
 })  # fmt: skip
+
+
+# Ops that castwise composes, of functions that torch does not have for these dtypes.
+_COMPOSED: dict[str, Function] = {
+    "rsub": lambda x, y: torch.sub(y, x), "clamp_min": torch.maximum, "clamp_max": torch.minimum,
+}  # fmt: skip
+_QUOTIENTS = frozenset({"floor_div", "truncate_div"})  # as any quotient of numbers without a sign
 
 
 def _unsigned_function(op: str, native: Any) -> Function | None:
     """The function for an op on torch's uint32 or uint64."""
-    plain = function_in(op, _INT64)
+    op = "floor_divide" if op in _QUOTIENTS else op
+    plain = _COMPOSED.get(op) or function_in(op, _INT64)
     if op in _OWN:
         return plain
     if native is torch.uint32 or (plain and op in _SAME_BITS):
@@ -203,9 +212,24 @@ def _pow(x: Any, y: Any) -> Any:
     return torch.where(y < 0, power * root * root, power)
 
 
+def _threshold(x: Any, *, threshold: float = 0, value: float = 0) -> Any:
+    """The numbers above a threshold, which may be no integer, and another value for the rest."""
+    limit = min(math.floor(threshold), (1 << 64) - 1)
+    if limit < 0:
+        return x.clone()
+    least, new = (torch.full_like(x, _as_signed(n)) for n in (limit, int(value)))
+    return torch.where(_is_below(least, x), x, new)
+
+
+def _as_signed(number: int) -> int:
+    """The int64 with the bits of a uint64."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
 _OWN_KERNELS: dict[str, Function] = {
     "floor_divide": _floor_divide, "remainder": _remainder, "fmod": _remainder,
     "bitwise_right_shift": _right_shift, "pow": _pow, "abs": torch.clone, "relu": torch.clone,
+    "threshold": _threshold,
     "heaviside": lambda x, y: torch.where(x == 0, y, torch.ones_like(x)),
     "sign": lambda x: (x != 0).type(torch.int64),
 }  # fmt: skip
