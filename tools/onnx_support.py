@@ -11,7 +11,8 @@ from castwise.graph.onnx.export import new_writer, program_to_onnx, write_op
 from castwise.graph.onnx.runtimes import ONNX_NAMES, LackingError, runtime_loads
 from castwise.graph.onnx.writer import Value
 from castwise.graph.program import CAST, INPUT, Node, Program, Shape, Slot
-from castwise.graph.recording import Traced, recording_backend
+from castwise.graph.recording import recording_backend
+from castwise.graph.traced import Traced
 from castwise.vocab.dtypes import DTYPES, DType, dtype, dtypes_named
 from castwise.vocab.ops import OPS, op
 

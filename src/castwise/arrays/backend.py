@@ -86,6 +86,18 @@ class TracesAlone(Protocol):
     plain: type  # the type of arrays that have values
 
 
+@runtime_checkable
+class SharesMemory(Protocol):
+    """A backend that writes into arrays, and whose views share the memory of what they show."""
+
+    def lies_in_rows(self, array: Any) -> bool:
+        """Whether the elements follow each other in memory, row by row."""
+
+    def extent(self, array: Any) -> tuple[int, int]:
+        """The address of its first byte, and that after its last; two arrays whose extents do not
+        overlap share no memory."""
+
+
 def constant(backend: Backend, value: Scalar, dtype: DType) -> Callable[[Any], Any]:
     """A function that returns the number to compute with an array: made once, except while tracing,
     when each call makes a new one."""

@@ -196,13 +196,13 @@ def read_at(array: Any, key: Any, kind: Kind) -> Any:
     parts = key if isinstance(key, tuple) else (key,)
     if found.shape or any(part is ... for part in parts):
         is_own = kind.current_dialect.values.memory.slices == own_values(backend).memory.slices
-        is_own = is_own or isinstance(backend, TakesConstants)  # a graph has no memory to share
         return found if is_own else backend.make(found, None, copy=True, device=None)
     if elements == own_values(backend).memory.elements:
         return found
     if elements == "views":
         kept = (*parts, ...)  # a view instead of a scalar
-        return found if backend.owns(found) else array[kept]
+        is_view = backend.owns(found) and not isinstance(backend, TakesConstants)
+        return found if is_view else array[kept]
     return backend.make(found, None, copy=True, device=None)
 
 

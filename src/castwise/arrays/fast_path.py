@@ -214,6 +214,13 @@ class Trace(Protocol):
     def writing(self, tensor: TensorData, values: Iterable[Any]) -> None:
         """Called before values are written to a tensor."""
 
+    def checking(self, node: Any) -> None:
+        """Called when a node is made that may raise for some values."""
+
+    def sharing(self, in_rows: bool) -> None:
+        """Called when memory is written that several arrays share; `in_rows`: they would not all
+        share it if the arrays did not lie in rows."""
+
 
 _trace: ContextVar[Trace | None] = ContextVar("castwise trace", default=None)
 _tracing_lock = threading.Lock()
@@ -221,8 +228,9 @@ running = 0  # the number of running traces in all threads; at 0, tensors skip t
 
 
 @contextmanager
-def traced_by(trace: Trace) -> Iterator[None]:
-    """Makes a trace the current one of this thread or asyncio task in the block."""
+def traced_by(trace: Trace | None) -> Iterator[None]:
+    """Makes a trace the current one of this thread or asyncio task in the block; None: there is
+    none in it."""
     global running
     token = _trace.set(trace)
     with _tracing_lock:
@@ -257,3 +265,15 @@ def writing(tensor: TensorData, *values: Any) -> None:
     """Notifies the current trace, if any, that a tensor is about to be written to."""
     if (trace := _trace.get()) is not None:
         trace.writing(tensor, values)
+
+
+def checking(node: Any) -> None:
+    """Notifies the current trace, if any, of a node that may raise for some values."""
+    if (trace := _trace.get()) is not None:
+        trace.checking(node)
+
+
+def sharing(*, in_rows: bool) -> None:
+    """Notifies the current trace, if any, of a write that several arrays see."""
+    if (trace := _trace.get()) is not None:
+        trace.sharing(in_rows)

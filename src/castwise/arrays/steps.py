@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from castwise.arrays.backend import Backend, TakesConstants
 from castwise.arrays.casting import cast_under, is_plain_cast
 from castwise.arrays.functions import Function, function_for
-from castwise.arrays.substitutes import function_named
+from castwise.arrays.substitutes import function_named, power_name
 from castwise.arrays.values import adapted
 from castwise.engine.ask import answer
 from castwise.engine.computing import (
@@ -588,8 +588,7 @@ def _exponent(steps: Steps, decision: Decision) -> Steps | None:
         return None
     if not question.operands[1].is_scalar or steps.compute.kind not in ("float", "complex"):
         return None
-    is_short = question.dialect.values.powers.by_one_exponent == "short cuts"
-    name = "pow_by_short_cuts" if is_short else "pow_of_number"
+    name = power_name(question.dialect.values)
     return replace(steps, op=name, entries=(steps.entries[0], None))
 
 

@@ -11,6 +11,7 @@ from castwise.arrays.backend import Backend, known_number
 from castwise.arrays.casting import own_values
 from castwise.arrays.functions import Function, function_for
 from castwise.errors import UsageError
+from castwise.rules.values import Values
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.operands import Scalar, held_value
 
@@ -207,6 +208,12 @@ class TakesExponents(Protocol):
     """A backend whose own power takes a Python number unchanged."""
 
     takes_exponents: bool
+
+
+def power_name(values: Values) -> str:
+    """The name of the function for the power of a Python number that is not rounded."""
+    is_short = values.powers.by_one_exponent == "short cuts"
+    return "pow_by_short_cuts" if is_short else "pow_of_number"
 
 
 def _pow_of_number(backend: Backend, compute: DType) -> Function:

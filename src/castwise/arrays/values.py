@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Protocol, runtime_checkable
 
-from castwise.arrays.backend import Backend, TakesConstants, constant, known_number
+from castwise.arrays.backend import Backend, constant, known_number
 from castwise.arrays.casting import cast_under, flushing, own_values
 from castwise.arrays.functions import Function, function_for
 from castwise.arrays.substitutes import variance_in_integers
@@ -30,6 +30,18 @@ class TakesAlarms(Protocol):
 
     def alarm(self, condition: Any) -> None:
         """Makes the program's results not count if a condition holds for any element."""
+
+
+@runtime_checkable
+class TakesChecks(Protocol):
+    """A backend without values, which records what raises for some."""
+
+    def check(self, condition: Any, error: Exception, among: Sequence[Any]) -> None:
+        """Records an error that is raised if a condition holds for any element, and no array has
+        none."""
+
+    def sharing(self, function: Function, op: str, is_itself: bool) -> Function:
+        """The function of an op, which gives an array in the memory of its operand."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +81,25 @@ class Place:
         """y as an array, broadcast with x."""
         return self.choose(self.do("eq", x, x), y, y)
 
-    def has_any(self, condition: Any) -> bool:
-        """Whether a condition holds for any element; False if values cannot be read."""
-        if isinstance(self.backend, TakesAlarms):
-            self.backend.alarm(condition)
-            return False
-        return self.backend.is_concrete(condition) and bool(condition.any())
+    def refuse(self, condition: Any, error: Callable[[], Exception], *among: Any) -> None:
+        """Raises an error if a condition holds for any element, and no array among them has none;
+        not if values cannot be read."""
+        if any([0 in _shape(array) for array in among]):
+            return
+        if self._alarms:
+            self._alarms.alarm(condition)
+        elif self._checks:
+            self._checks.check(condition, error(), among)
+        elif self.backend.is_concrete(condition) and bool(condition.any()):
+            raise error()
+
+    @functools.cached_property
+    def _alarms(self) -> TakesAlarms | None:
+        return self.backend if isinstance(self.backend, TakesAlarms) else None
+
+    @functools.cached_property
+    def _checks(self) -> TakesChecks | None:
+        return self.backend if isinstance(self.backend, TakesChecks) else None
 
 
 def adapted(
@@ -99,17 +124,16 @@ _FLOAT32 = dtype("float32")
 def _cumulation_rule(function: Function, at: Place) -> Function:
     """A cumulative sum or product of a 0-d array, which is 0-d or has one element, and of an array
     with several dimensions if no axis is given."""
-    if isinstance(at.backend, TakesConstants):
-        return function  # a graph gets the shape when it is traced
     shape = () if at.values.reducing.cumulated_number == "0-d" else (1,)
+    reshape = at.backend.namespace.reshape
 
     def computed(x: Any, *, axis: int | None = None, **options: Any) -> Any:
         if axis is None and len(x.shape) > 1:
             x, axis = _along_no_axis(at, x)
         if x.shape:
             return function(x, axis=axis, **options)
-        found = function(x.reshape((1,)), axis=axis, **options)
-        return found if options.get("include_initial") else found.reshape(shape)
+        found = function(reshape(x, (1,)), axis=axis, **options)
+        return found if options.get("include_initial") else reshape(found, shape)
 
     return computed
 
@@ -121,7 +145,7 @@ def _along_no_axis(at: Place, x: Any) -> tuple[Any, int]:
         raise UsageError(
             f"{at.op} of an array with {len(x.shape)} dimensions needs an axis in this dialect."
         )
-    return (x.reshape((-1,)) if rule == "flattened" else x), 0
+    return (at.backend.namespace.reshape(x, (-1,)) if rule == "flattened" else x), 0
 
 
 def _median_rule(function: Function, at: Place) -> Function:
@@ -150,10 +174,10 @@ def _of_nothing(at: Place, x: Any) -> UsageError:
 
 def _shared_memory_rule(function: Function, at: Place) -> Function:
     """`+x`, real, imag and conj, which share the memory of x or copy it."""
-    if isinstance(at.backend, TakesConstants):
-        return function  # a graph has no memory to share
     is_shared, is_own = (at.op in v.memory.shares_memory.split() for v in (at.values, at.own))
     is_itself = at.op == "positive" or (at.op != "imag" and at.compute.kind != "complex")
+    if isinstance(at.backend, TakesChecks):
+        return at.backend.sharing(function, at.op, is_itself) if is_shared else function
     if is_shared and is_itself:  # computing small dtypes in wider ones would copy
         return lambda x: x[...]
     if is_shared or not is_own:
@@ -367,12 +391,11 @@ def _wrapping_power(at: Place, x: Any, y: Any) -> Any:
 
 
 def _raising(function: Function, at: Place, x: Any, y: Any) -> Any:
-    is_tried = at.compute.is_signed and 0 not in x.shape
-    if is_tried and at.has_any(at.do("lt", y, at.number(0))):
-        raise ScalarRangeError(
+    if at.compute.is_signed:
+        at.refuse(at.do("lt", y, at.number(0)), lambda: ScalarRangeError(
             f"this dialect refuses {at.compute} to a negative power: cast the base to a float, "
             "x.astype('float64')."
-        )
+        ), x)  # fmt: skip
     return function(x, y)
 
 
@@ -424,9 +447,11 @@ def _quotient_rule(function: Function, at: Place) -> Function:
     elif at.compute.kind == "float":
         is_rounded = at.values.dividing.float_quotient == "rounded"
         return (lambda x, y: at.do("floor", at.do("div", x, y))) if is_rounded else function
-    if at.compute.kind != "int":
+    if at.compute.kind not in ("bool", "int"):
         return function
     rule = at.values.dividing.quotient_by_zero
+    if at.compute.kind == "bool":  # on which libraries differ, if they have it at all
+        return _by_zero(function, at, rule)
     is_own = not at.differs("dividing.quotient_by_zero", "dividing.rounds") and rule != "raises"
     return function if is_own else _by_zero(function, at, rule)
 
@@ -445,8 +470,9 @@ def _remainder_rule(function: Function, at: Place) -> Function:
         function = function_for(at.backend, "fmod", at.compute)
     rule = at.values.dividing.remainder_by_zero
     is_own = not at.differs("dividing.remainder_by_zero", "dividing.rounds") and rule != "raises"
-    kinds = ("bool", "int") if rule == "dividend" else ("int",)
-    return function if is_own or at.compute.kind not in kinds else _by_zero(function, at, rule)
+    if at.compute.kind == "bool" or (at.compute.kind == "int" and not is_own):
+        return _by_zero(function, at, rule)
+    return function
 
 
 def _truncated(at: Place, x: Any, y: Any) -> Any:
@@ -459,11 +485,11 @@ def _truncated(at: Place, x: Any, y: Any) -> Any:
 def _by_zero(function: Function, at: Place, rule: str) -> Function:
     def computed(x: Any, y: Any) -> Any:
         is_zero = at.do("eq", y, at.number(0))
-        if rule == "raises" and 0 not in x.shape and at.has_any(is_zero):
-            raise DivisionByZeroError(
+        if rule == "raises":
+            at.refuse(is_zero, lambda: DivisionByZeroError(
                 f"{at.op} of {at.compute} by zero raises in this dialect: replace the zeros "
                 "first, cw.apply('where', y == 0, 1, y)."
-            )
+            ), x)  # fmt: skip
         found = function(x, at.choose(is_zero, at.number(1), y))
         return at.choose(is_zero, _QUOTIENTS[rule](at, x), found)
 
@@ -555,11 +581,11 @@ def _within_order(function: Function, at: Place) -> Function:
     negation = function_for(at.backend, "logical_not", dtype("bool"))
 
     def clamped(x: Any, *bounds: Any) -> Any:
-        if bounds and at.has_any(negation(at.do("le", bounds[0], bounds[-1]))):
-            raise UsageError(
+        if bounds:
+            at.refuse(negation(at.do("le", bounds[0], bounds[-1])), lambda: UsageError(
                 "clamp raises in this dialect, because the lower bound is above the upper one, or "
                 "a bound is NaN."
-            )
+            ))  # fmt: skip
         return function(x, *bounds)
 
     return clamped

@@ -18,12 +18,14 @@ from castwise.arrays import fast_path
 from castwise.arrays.calls import common_dialect
 from castwise.arrays.tensor import Tensor, Variable, asarray
 from castwise.arrays.traced_numbers import Arguments, TracedNumber
-from castwise.catalog import process_default, to_dialect
+from castwise.catalog import process_default, to_dialect, use
 from castwise.graph.graph import Graph, trace
 from castwise.graph.passes import simplify
 from castwise.graph.program import Node, Slot, filled, option_leaves, rebuilt, sequence_like
 from castwise.graph.run import Numbers, OtherNumbersError, Ready, is_as_traced
+from castwise.graph.traced import UnsureMemoryError, UntraceableError
 from castwise.rules.dialect import Dialect
+from castwise.vocab import ops
 from castwise.vocab.operands import Operand, Scalar, array_operand, value_class
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -77,6 +79,7 @@ class _KnownForm:
     defaults: tuple[Any, ...]  # arrays and numbers that the call leaves out
     signature: _Signature
     reads: _Reads
+    is_eager: bool = False  # no graph does what the function does
     ready: dict[tuple[object, ...], list[Ready]] = field(default_factory=dict)  # by the number key
 
     def arranged(self, leaves: list[Any]) -> list[Any]:
@@ -119,7 +122,7 @@ class Compiled:
         return f"<compiled {getattr(self._fn, '__qualname__', self._fn)}>"
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        key: list[object] = [fast_path.context(), *process_default]
+        key: list[object] = [fast_path.context(), *process_default, ops.redeclarations]
         given = []
         for argument in arguments:  # most calls: tensors and numbers, in a form that came before
             kind = type(argument)
@@ -136,14 +139,17 @@ class Compiled:
         else:
             run = None if keywords else self._direct.get(tuple(key))
             if run is not None and not (fast_path.running or fast_path.blocks):
-                found = run(given)
+                try:
+                    found = run(given)
+                except Exception:  # the function itself raises it, below
+                    found = NotImplemented
                 if found is not NotImplemented:
                     return found
         return self._called(arguments, keywords)
 
     def _called(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """The result for any arguments."""
-        key: list[object] = [fast_path.context(), *process_default]
+        key: list[object] = [fast_path.context(), *process_default, ops.redeclarations]
         leaves: list[Any] = []
         for argument in arguments:
             _with_slots(argument, key, leaves)
@@ -186,17 +192,45 @@ class Compiled:
     def _run(self, known: _KnownForm, leaves: list[Any]) -> Any:
         """The result for arrays and numbers in the order of the parameters."""
         signature, tensors = known.signature, leaves
+        if known.is_eager:
+            return self._run_eagerly(signature, leaves)
         numbers, key = _NO_NUMBERS, _NO_NUMBERS
         if signature.numbers:
             key = signature.number_key(leaves, known.reads.places)
             numbers = tuple([leaves[n] for n in signature.numbers])
             tensors = [leaves[n] for n in signature.arrays]
-        for ready in known.ready.get(key, ()):
-            try:
-                return ready.run(tensors, numbers)
-            except OtherNumbersError:
-                continue
-        return self._run_new(known, leaves, tensors, numbers)
+        try:
+            for ready in known.ready.get(key, ()):
+                try:
+                    return ready.run(tensors, numbers)
+                except OtherNumbersError:
+                    continue
+            return self._run_new(known, leaves, tensors, numbers)
+        except UntraceableError:
+            raise
+        except Exception as error:
+            known.is_eager = isinstance(error, UnsureMemoryError)
+            # A run writes nothing before everything is computed, so the function can still run:
+            # it raises the same, where it raises it, and after it has written the same.
+            return self._run_eagerly(signature, leaves)
+
+    def _run_eagerly(self, signature: _Signature, leaves: list[Any]) -> Any:
+        """What the function itself does and returns, without a graph."""
+        dialect = signature.dialect
+        stand_ins = {n: _under(leaves[n], dialect) for n in signature.arrays}
+        values = [stand_ins.get(n, leaf) for n, leaf in enumerate(leaves)]
+        given = {name: filled(part, values) for name, part in signature.parameters.items()}
+        arguments = inspect.BoundArguments(self._parameters, given)
+        try:
+            with use(dialect):
+                returned = self._fn(*arguments.args, **arguments.kwargs)
+        finally:
+            for n, tensor in stand_ins.items():
+                own, kind = leaves[n], tensor._kind
+                if tensor is not own and tensor._array is not own._array:  # in another dtype
+                    own._array = tensor._array
+                    own._kind = own._kind.with_(dtype=kind.dtype, is_zero_d=kind.is_zero_d)
+        return _as_tensors(returned, dialect)
 
     def _run_new(
         self, known: _KnownForm, leaves: list[Any], tensors: list[Tensor], numbers: tuple[Any, ...]
@@ -282,6 +316,23 @@ class Compiled:
         specs = {signature.names[n]: leaves[n] for n in arrays}
         specs = {n: t if isinstance(t, Variable) else _tensor_spec(t) for n, t in specs.items()}
         return simplify(trace(called, dialect=signature.dialect, **specs)).graph
+
+
+def _under(tensor: Tensor, dialect: Dialect) -> Tensor:
+    """A tensor in the same memory that computes under a dialect; a variable is itself."""
+    is_itself = type(tensor) is not Tensor or tensor._kind.dialect is dialect
+    return tensor if is_itself else tensor.under(dialect)
+
+
+def _as_tensors(returned: Any, dialect: Dialect) -> Any:
+    """What a function returned, with tensors of a dialect in place of all arrays and numbers."""
+    if returned is None:
+        return None
+    if isinstance(returned, (tuple, list)):
+        return sequence_like(returned, [_as_tensors(part, dialect) for part in returned])
+    if isinstance(returned, dict):
+        return {key: _as_tensors(part, dialect) for key, part in returned.items()}
+    return asarray(returned, dialect=dialect)
 
 
 # Calls of a compiled function: the arrays and numbers in them, and a key for the rest.
@@ -424,7 +475,7 @@ def _signature(
         (isinstance(leaf, Variable), _tensor_spec(leaf)) if isinstance(leaf, Tensor) else type(leaf)
         for leaf in leaves
     ]
-    key = (dialect, *map(_static_key, parameters.items()), *keys)
+    key = (dialect, ops.redeclarations, *map(_static_key, parameters.items()), *keys)
     numbers = tuple([n for n, leaf in enumerate(leaves) if not isinstance(leaf, Tensor)])
     arrays = tuple([n for n, leaf in enumerate(leaves) if isinstance(leaf, Tensor)])
     return _Signature(key, dialect, parameters, tuple(names), numbers, arrays)

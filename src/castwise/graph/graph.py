@@ -11,14 +11,16 @@ import inspect
 import itertools
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
 from types import ModuleType
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
-from castwise.arrays.backend import Backend
+from castwise.arrays.backend import Backend, SharesMemory
 from castwise.arrays.fast_path import TracedState, traced_by, watched_by
 from castwise.arrays.kinds import Kind, TensorData, interned, made_constant, truncated_dtype
 from castwise.arrays.tensor import Stateful, Tensor, Variable, outside, stand_in
@@ -30,18 +32,30 @@ from castwise.graph.passes import Redialect, Simplification, preserve, redialect
 from castwise.graph.pictures import program_dot, program_svg, program_text
 from castwise.graph.program import (
     CAST,
+    CONSTANT,
+    COPY,
     INPUT,
     Call,
+    Check,
     Node,
     Program,
     Slot,
     State,
     rebuilt,
     sequence_like,
+    viewed_node,
 )
-from castwise.graph.recording import Traced, constant, recording_backend
+from castwise.graph.recording import recording_backend
 from castwise.graph.run import arranged, run_program
 from castwise.graph.saving import read_program, save_program
+from castwise.graph.traced import (
+    Memory,
+    Traced,
+    UnsureMemoryError,
+    UntraceableError,
+    constant,
+    rows,
+)
 from castwise.rules.dialect import Dialect
 from castwise.showing import InNotebooks, first_few, quantity, repr_line
 from castwise.vocab.notation import describe
@@ -182,7 +196,7 @@ def trace(
     chosen = dialect_chosen(dialect, [*specs, *named_specs.values()]).dialect
     written: list[TensorData] = []  # outside tensors that the function writes to
     while True:
-        states = _States(recording_backend(chosen), _Names(fn, [*named_specs]))
+        states = _States(recording_backend(chosen), _Names(fn, [*named_specs]), fn)
         with states.holding(written):
             graph = _traced_once(fn, specs, named_specs, chosen, states)
         if not states.found:
@@ -205,10 +219,28 @@ def _traced_once(
     with use(dialect), watched_by(watcher, alone=True), traced_by(states):
         inputs = tuple([m._array.node for m in made if isinstance(m, Tensor)])
         returned = fn(*made[: len(specs)], **keywords)
-        outputs, structure = _flattened(returned)
+        arrays, weak, structure = _flattened(returned)
+        _give_own_memory([*states.memories(), *[array.memory for array in arrays]])
+        nodes = tuple([array.node for array in arrays])
+        state, checks = states.result()
+        states.check_views()
     name = getattr(fn, "__name__", type(fn).__name__)
     name = "lambda" if name == "<lambda>" else name
-    return watcher.marked(Graph(name, dialect, inputs, outputs, structure, states.result()))
+    graph = watcher.marked(
+        Graph(name, dialect, inputs, nodes, structure, state, checks=checks,
+              shares_memory=states.shares_memory, needs_rows=states.needs_rows)
+    )  # fmt: skip
+    outputs = tuple(map(_as_weak, graph.outputs, weak))
+    after = map(_as_weak, [s.after for s in graph.state], states.weakness(state))
+    state = tuple([replace(s, after=node) for s, node in zip(graph.state, after, strict=True)])
+    return replace(graph, outputs=outputs, state=state)
+
+
+def _as_weak(node: Node, is_weak: bool) -> Node:
+    """The node, as weak as the tensor that has its value: a write does not change that."""
+    if node.is_weak is is_weak:
+        return node
+    return Node(COPY, (node,), node.dtype, node.shape, origin=node.origin, is_weak=is_weak)
 
 
 class _Decisions:
@@ -268,11 +300,11 @@ def _input(name: str, spec: Any, dialect: Dialect, states: _States) -> Any:
     held = truncated_dtype(seen.dtype, dialect)
     node = Node(INPUT, (), held, seen.shape, name=name, is_weak=seen.is_weak)
     kind = interned(Kind(recording_backend(dialect), held, not seen.shape, seen.is_weak, dialect))
-    if not isinstance(spec, Variable):
-        return Tensor._of(Traced(node), kind)
-    variable = stand_in(Traced(node), kind)
-    states.add_argument(variable, Traced(node))
-    return variable
+    array = Traced(node, rows(seen.shape))
+    is_variable = isinstance(spec, Variable)
+    tensor = stand_in(array, kind) if is_variable else Tensor._of(array, kind)
+    states.add_argument(tensor, array)
+    return tensor
 
 
 def _parameter_names(fn: Callable[..., Any], count: int) -> list[str]:
@@ -290,9 +322,11 @@ def _parameters(fn: Callable[..., Any]) -> list[inspect.Parameter]:
         return []
 
 
-def _flattened(returned: Any) -> tuple[tuple[Node, ...], Any]:
-    """The nodes in what a function returned, and the same structure with slots instead."""
-    nodes: list[Node] = []
+def _flattened(returned: Any) -> tuple[list[Traced], list[bool], Any]:
+    """The arrays in what a function returned, which are weak, and the same structure with slots
+    instead."""
+    arrays: list[Traced] = []
+    weak: list[bool] = []
 
     def placed(part: Any) -> Any:
         if part is None:
@@ -301,28 +335,42 @@ def _flattened(returned: Any) -> tuple[tuple[Node, ...], Any]:
             return sequence_like(part, [placed(inner) for inner in part])
         if isinstance(part, dict):
             return {key: placed(inner) for key, inner in part.items()}
-        nodes.append(_returned_node(part))
-        return Slot(len(nodes) - 1)
+        arrays.append(_returned_array(part))
+        weak.append(isinstance(part, Tensor) and part._kind.is_weak)
+        return Slot(len(arrays) - 1)
 
     structure = placed(returned)
-    return tuple(nodes), structure
+    return arrays, weak, structure
 
 
-def _returned_node(part: Any) -> Node:
+def _returned_array(part: Any) -> Traced:
     if isinstance(part, Tensor):
         array = part._array
-        if isinstance(array, Traced):
-            return array.node
-        return replace(constant(part.numpy()), is_weak=part.weak_type)
+        return array if isinstance(array, Traced) else Traced(constant(part.numpy()))
     if isinstance(part, (bool, int, float, complex)) or hasattr(part, "__array__"):
-        return constant(part)
-    raise UsageError(
+        return Traced(constant(part))
+    raise UntraceableError(
         "a traced function returns tensors, numbers, None, and lists, tuples and dicts of them, "
         f"not a {type(part).__name__}."
     )
 
 
-# State: the outside tensors that a function reads or writes.
+def _give_own_memory(memories: Sequence[Memory]) -> None:
+    """Puts a copy into each memory whose value a run would find in an earlier one, or in that of a
+    constant, of which each array is a copy of its own."""
+    owners: dict[Node, Memory] = {}
+    uses = Counter(memories)
+    for memory in uses:
+        node = memory.node
+        viewed = viewed_node(node)
+        owner = owners.setdefault(viewed, memory)
+        is_own = owner is memory or owner in memory.unsure_of()
+        if not is_own or (viewed.op == CONSTANT and uses[memory] > 1):
+            memory.write(Node(COPY, (node,), node.dtype, node.shape, origin=node.origin))
+            owners[memory.node] = memory
+
+
+# State: the arguments that a function writes, and the outside tensors that it reads or writes.
 
 
 @dataclass(slots=True)
@@ -330,9 +378,15 @@ class _Entry:
     """A tensor in the trace and its value before; a variable made by the function has none."""
 
     tensor: TensorData
-    held: TracedState
+    held: TracedState | None  # None: the tensor itself has the array of the trace
     before: Node | None = None
     is_argument: bool = False
+    first: Traced | None = None  # the array that it had before
+
+    @property
+    def array(self) -> Any:
+        """The array that it has at this point of the trace."""
+        return self.tensor._array if self.held is None else self.held.array
 
 
 class _States:
@@ -343,11 +397,16 @@ class _States:
     of them as state from the beginning.
     """
 
-    def __init__(self, backend: Backend, tensor_name: Callable[[TensorData], str]) -> None:
-        self.backend, self._tensor_name = backend, tensor_name
+    def __init__(
+        self, backend: Backend, tensor_name: Callable[[TensorData], str], fn: Callable[..., Any]
+    ) -> None:
+        self.backend, self._tensor_name, self._fn = backend, tensor_name, fn
         self._entries: dict[int, _Entry] = {}
-        self._made: dict[int, TensorData] = {}  # made inside the trace, with values
+        # Made inside the trace, with values.
+        self._made: WeakValueDictionary[int, TensorData] = WeakValueDictionary()
         self._stack = ExitStack()
+        self._checks: list[tuple[Node, dict[Node, Node]]] = []
+        self.shares_memory = self.needs_rows = False
         self.found: list[TensorData] = []  # tensors that turned out to be written to
 
     @contextmanager
@@ -358,17 +417,56 @@ class _States:
                 self._stack.enter_context(_stateful(tensor))
             yield
 
-    def result(self) -> tuple[State, ...]:
-        """The state of the graph, in the order of first use."""
-        return tuple([
-            State(e.before, e.held.array.node, None if e.is_argument else cast(Tensor, e.tensor))
-            for e in self._entries.values() if e.before
-        ])  # fmt: skip
+    def result(self) -> tuple[tuple[State, ...], tuple[Check, ...]]:
+        """The state of the graph, in the order of first use, and what may raise.
 
-    def add_argument(self, variable: Variable, array: Traced) -> None:
-        """Adds a variable that represents an argument of each run."""
-        held = TracedState(array, outside(variable).kind)
-        self._entries[id(variable)] = _Entry(variable, held, array.node, is_argument=True)
+        Raises UnsureMemoryError for a tensor that was written, and then got another array.
+        """
+        found = []
+        for entry in self._entries.values():
+            if entry.before is None:
+                continue
+            state = State(entry.before, entry.array.node,
+                          None if entry.is_argument else cast(Tensor, entry.tensor))  # fmt: skip
+            assert entry.first is not None  # it has a value before
+            if entry.array is not entry.first and entry.first.node is not entry.before:
+                raise UnsureMemoryError("an array was written, and its tensor then got another")
+            if state.is_written or entry.held is not None:
+                found.append(state)
+        checks = [
+            Check(node, tuple([values.get(state.before, state.before) for state in found]))
+            for node, values in self._checks
+        ]
+        return tuple(found), tuple(checks)
+
+    def weakness(self, state: Sequence[State]) -> list[bool]:
+        """Whether each state that is written is weak afterwards."""
+        by_node = {e.before: e for e in self._entries.values() if e.before is not None}
+        kinds = [e.held.kind if e.held else e.tensor._kind for e in by_node.values()]
+        weak = dict(zip(by_node, [kind.is_weak for kind in kinds], strict=True))
+        return [weak[s.before] if s.is_written else s.after.is_weak for s in state]
+
+    def checking(self, node: Node) -> None:
+        """Records a node that may raise, with the values that all state has by then."""
+        held = [entry for entry in self._entries.values() if entry.before is not None]
+        self._checks.append((node, {e.before: e.array.node for e in held if e.before}))
+
+    def sharing(self, in_rows: bool) -> None:
+        """Records that several arrays see a write."""
+        self.shares_memory = True
+        self.needs_rows = self.needs_rows or in_rows
+
+    def memories(self) -> list[Memory]:
+        """The memory of all tensors that have a value before, those first that keep it."""
+        found = [(e, e.array.memory) for e in self._entries.values() if e.before is not None]
+        kept = [memory for entry, memory in found if memory.node is entry.before]
+        return [*kept, *[memory for entry, memory in found if memory.node is not entry.before]]
+
+    def add_argument(self, tensor: Tensor, array: Traced) -> None:
+        """Adds a tensor or a variable that represents an argument of each run."""
+        is_held = isinstance(tensor, Variable)
+        held = TracedState(array, outside(tensor).kind) if is_held else None
+        self._entries[id(tensor)] = _Entry(tensor, held, array.node, True, array)
 
     def held(self, tensor: TensorData) -> TracedState:
         """The array and kind of a state tensor inside this trace."""
@@ -377,8 +475,10 @@ class _States:
             kind, shape = outside(tensor).kind, tuple(outside(tensor).array.shape)
             name = self._tensor_name(tensor)
             node = Node(INPUT, (), kind.dtype, shape, name=name, is_weak=kind.is_weak)
-            held = TracedState(Traced(node), kind.with_(backend=self.backend))
-            entry = self._entries[id(tensor)] = _Entry(tensor, held, node)
+            array = Traced(node, rows(shape))
+            held = TracedState(array, kind.with_(backend=self.backend))
+            entry = self._entries[id(tensor)] = _Entry(tensor, held, node, first=array)
+        assert entry.held is not None  # arguments without are no state outside
         return entry.held
 
     def made(self, tensor: TensorData) -> None:
@@ -389,16 +489,61 @@ class _States:
             self._made[id(tensor)] = tensor
 
     def writing(self, tensor: TensorData, values: Iterable[Any]) -> None:
-        """Makes an outside tensor state. A tensor with values becomes part of the graph if values
-        of the graph are written to it."""
+        """Makes an outside tensor state, also if a view of it is written. A tensor with values
+        becomes part of the graph if values of the graph are written to it."""
         if isinstance(tensor._array, Traced):
             return
         if id(tensor) not in self._made:
-            self.found.append(tensor)
-            self._stack.enter_context(_stateful(tensor))
-        elif any(isinstance(v, Tensor) and isinstance(v._array, Traced) for v in values):
+            self._find(tensor)
+            return
+        for outer in self._sharing_outside(tensor):
+            if not isinstance(outer, TensorData):
+                raise UnsureMemoryError("an array from outside of the function is written to")
+            # This trace is made again. Nothing may be written to the tensor itself by this one.
+            self._find(outer)
+            backend = tensor._kind.backend
+            tensor._array = backend.make(tensor._array, None, copy=True, device=None)
+        if any(isinstance(v, Tensor) and isinstance(v._array, Traced) for v in values):
+            others = [other for other in self._made.values() if other is not tensor]
+            if any(_overlap(tensor._array, tensor._kind.backend, other) for other in others):
+                raise UnsureMemoryError("values of the graph are written to an array with views")
             array = made_constant(tensor, self.backend)
             tensor._array, tensor._kind = array, tensor._kind.with_(backend=self.backend)
+
+    def _find(self, tensor: TensorData) -> None:
+        """Makes an outside tensor state from now on, and in the next trace from the beginning."""
+        self.found.append(tensor)
+        self._stack.enter_context(_stateful(tensor))
+
+    def check_views(self) -> None:
+        """Raises UnsureMemoryError if outside tensors that are written share memory with others,
+        which the graph has as constants."""
+        for entry in self._entries.values():
+            if entry.before is None or entry.is_argument or entry.array.node is entry.before:
+                continue
+            for outer in self._sharing_outside(entry.tensor):
+                if outer is not entry.tensor:
+                    raise UnsureMemoryError("an array from outside of the function is written to, "
+                                            "and another one shares its memory")  # fmt: skip
+
+    def _sharing_outside(self, tensor: TensorData) -> list[Any]:
+        """The tensors and arrays outside of the function that share memory with a tensor."""
+        array, kind = outside(tensor).array, outside(tensor).kind
+        things = {id(thing): thing for _, thing in _reachable(self._fn)}
+        return [
+            thing for thing in things.values()
+            if id(thing) not in self._made and _overlap(array, kind.backend, thing)
+        ]  # fmt: skip
+
+
+def _overlap(array: Any, backend: Backend, other: Any) -> bool:
+    """Whether an array of a backend and a tensor or array may share memory."""
+    if isinstance(other, TensorData):
+        other = outside(other).array
+    if not isinstance(backend, SharesMemory) or not backend.owns(array) or not backend.owns(other):
+        return False
+    (first, end), (start, last) = backend.extent(array), backend.extent(other)
+    return first < last and start < end
 
 
 # The class of a tensor while a trace writes to it, with the name that its repr shows.

@@ -19,11 +19,14 @@ from castwise.arrays.casting import cast_under
 from castwise.arrays.functions import LIKE, Function, function_for
 from castwise.arrays.fusing import FusedProgram, check_values, finished, guarded, tried
 from castwise.arrays.steps import Entry, Steps, entry_cast, quieted, running_unchecked
+from castwise.arrays.substitutes import function_named, power_name
 from castwise.arrays.values import adapted
-from castwise.errors import UsageError
+from castwise.errors import DivisionByZeroError, ScalarRangeError, UsageError
 from castwise.graph.program import (
     CAST,
+    CHECK,
     CONSTANT,
+    COPY,
     Node,
     Program,
     given_numbers,
@@ -116,6 +119,10 @@ def _op_function(node: Node, backend: Backend, rules: Values) -> _Configure:
 
         return declared
     assert node.compute is not None  # it is an op
+    if node.op == "pow" and "exponent" in node.options:
+        power = function_named(power_name(rules), backend, node.compute)
+        power = quieted(power, backend, node.op, rules)
+        return lambda sizes, options: lambda base: power(base, options["exponent"])
     found = function_for(backend, node.op, node.compute)
     found = adapted(found, backend, node.op, node.compute, rules)
     found = quieted(found, backend, node.op, rules)
@@ -145,6 +152,10 @@ def _layout_function(
     )
     if node.op == "getitem":
         return itemgetter(options["key"])
+    if node.op == CHECK:
+        return functools.partial(_check, backend, **options)
+    if node.op == COPY:
+        return lambda array: backend.make(array, None, copy=True, device=None)
     if node.op == "setitem":
         key = options["key"]
 
@@ -158,6 +169,19 @@ def _layout_function(
         return functools.partial(function, **options)
     # A new array, which is created in its dtype.
     return lambda: function(*options.values(), dtype=backend.native(node.dtype))
+
+
+_ERRORS: dict[str, type[Exception]] = {
+    error.__name__: error for error in (DivisionByZeroError, ScalarRangeError, UsageError)
+}
+
+
+def _check(backend: Backend, condition: Any, *among: Any, error: str, message: str) -> Any:
+    """The condition; raises an error if it holds for any element, and no array has none."""
+    is_tried = not any([0 in array.shape for array in among])
+    if is_tried and backend.is_concrete(condition) and bool(condition.any()):
+        raise _ERRORS[error](message)
+    return condition
 
 
 # A program in regions.

@@ -21,6 +21,7 @@ from castwise.errors import PromotionError
 from castwise.graph.program import (
     CAST,
     CONSTANT,
+    COPY,
     Call,
     Node,
     P,
@@ -29,7 +30,7 @@ from castwise.graph.program import (
     rebuilt,
     use_counts,
 )
-from castwise.graph.recording import kernel_node, recording_backend
+from castwise.graph.recording import kernel_node, power_written_out, recording_backend
 from castwise.graph.shapes import has_own_dtype, result_dtype
 from castwise.graph.sizes import Terms, element_count, product_text, size_terms
 from castwise.rules.dialect import Dialect
@@ -202,8 +203,8 @@ def _without_decisions(program: P) -> P:
 
 
 def _pass(program: P, applied: Counter[str]) -> P:
-    """Tries each rule once on each node."""
-    uses = use_counts(program)
+    """Tries each rule once on each node. A result keeps memory of its own."""
+    uses, results = use_counts(program), {*program.results}
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
         same = all(new is old for new, old in zip(inputs, node.inputs, strict=True))
@@ -213,6 +214,9 @@ def _pass(program: P, applied: Counter[str]) -> P:
         uses[current] = uses[node]
         for rule in RULES:
             if (found := rule(current, uses)) is not None:
+                is_view = found in current.inputs or rule is cast_before_broadcast
+                if node in results and is_view:
+                    found = Node(COPY, (found,), found.dtype, found.shape, is_weak=found.is_weak)
                 applied[rule.__name__] += 1
                 uses[found] += uses[current]
                 return found
@@ -388,6 +392,7 @@ def preserve(program: P, dialect: str | Dialect) -> P:
     Raises PromotionError if an op has no equivalent there, or an array would change its dtype.
     """
     chosen = to_dialect(dialect)
+    program = with_powers_written_out(program)
     for node in program.inputs:  # used or not
         held = chosen.truncations.get(node.dtype, node.dtype)
         if held is not node.dtype:
@@ -465,7 +470,19 @@ def _kept(node: Node, inputs: tuple[Node, ...], dialect: Dialect) -> Node:
     return Node(CAST, (made,), node.dtype, node.shape, origin=node.origin)
 
 
-# Expands declared ops into the nodes of their kernels.
+# Expands powers of Python numbers, and declared ops into the nodes of their kernels.
+
+
+def with_powers_written_out(program: P) -> P:
+    """The program with other nodes for the power of a Python number, which is one node because
+    libraries have functions for it."""
+
+    def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
+        if node.op == "pow" and "exponent" in node.options:
+            return power_written_out(node, inputs[0], program.dialect)
+        return replace(node, inputs=inputs)
+
+    return rebuilt(program, remade)
 
 
 def with_kernels_written_out(program: Program) -> Program:

@@ -14,6 +14,7 @@ from pathlib import PurePath
 from castwise.drawing import FAINT, INK, shade, svg_box, svg_document, svg_text, text_width
 from castwise.graph.program import (
     CAST,
+    CHECK,
     CONSTANT,
     INPUT,
     Node,
@@ -30,7 +31,8 @@ def program_text(program: Program, *, shows_origins: bool = True) -> str:
     names = node_names(program)
     parameters = ", ".join(f"{node.name}: {node.type}" for node in program.inputs)
     lines = [f"{program.name}({parameters}) under {program.dialect.name}"]
-    lines += [f"  state {state.name}: {state.before.type}" for state in program.state]
+    outside = [state for state in program.state if state.tensor is not None]
+    lines += [f"  state {state.name}: {state.before.type}" for state in outside]
     rows = [_row(node, names) for node in program.nodes if not is_inline(node)]
     widths = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
     for row in rows:
@@ -52,6 +54,8 @@ def _row(node: Node, names: dict[Node, str]) -> tuple[str, str, str, str]:
         said = f"{names[node]} = {word} {given[0]} to {node.dtype}"
     elif node.op == CONSTANT:
         said = f"{names[node]} = constant"
+    elif node.op == CHECK:
+        said = f"{names[node]} = {options['error']} if any of {given[0]}"
     elif node.op == "getitem":
         said = f"{names[node]} = {given[0]}[{key_text(options['key'])}]"
     elif node.op == "setitem":
@@ -117,6 +121,8 @@ def _label_lines(node: Node, names: dict[Node, str]) -> list[str]:
         word = "cast" if node.is_implicit else "astype"
         hazards = [", ".join(node.cast.hazards)] if node.cast and node.cast.hazards else []
         return [f"{word} {node.inputs[0].dtype} -> {node.dtype}", *hazards]
+    if node.op == CHECK:
+        return [f"raises {node.options['error']}", "if any"]
     if node.op in ("getitem", "setitem"):
         key = with_given(node.options["key"], [names[source] for source in node.inputs])
         return [f"[{key_text(key)}]{' = ...' if node.op == 'setitem' else ''}", node.type]

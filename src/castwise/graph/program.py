@@ -10,7 +10,7 @@ from __future__ import annotations
 import linecache
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
@@ -70,6 +70,10 @@ def user_place() -> str:
 Shape = tuple["int | str", ...]
 
 INPUT, CONSTANT, CAST = "input", "constant", "cast"
+# It has no value: it raises an error if a condition holds for any element.
+CHECK = "check"
+# Makes an array with memory of its own, for results that share none in the function.
+COPY = "copy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +151,14 @@ class State:
         return self.after is not self.before
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Check:
+    """A node that may raise, and the values that the state has by then."""
+
+    node: Node
+    state: tuple[Node, ...]  # for each state of the program
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One op as the program wrote it: the decision, and the shapes of its operands."""
@@ -181,6 +193,10 @@ class Program:
     calls: tuple[Call, ...] = ()  # the questions it asks its dialect, in order
     # Of a simplified program: the original one, in which every op has its decision.
     traced: Program | None = None
+    checks: tuple[Check, ...] = ()  # what may raise, in the order of the function
+    # Whether a write shows in several of its arrays: it runs on libraries whose views share memory.
+    shares_memory: bool = False
+    needs_rows: bool = False  # whether its arrays must lie in rows, because others are copied
     plans: _Kept = field(init=False, default_factory=_Kept)
 
     @property
@@ -192,8 +208,9 @@ class Program:
 
     @property
     def results(self) -> tuple[Node, ...]:
-        """The outputs, and the state after a run."""
-        return (*self.outputs, *[s.after for s in self.state])
+        """The outputs, the state after a run, and what may raise."""
+        after = [s.after for s in self.state]
+        return (*self.outputs, *after, *[check.node for check in self.checks])
 
     @property
     def casts(self) -> tuple[Node, ...]:
@@ -211,6 +228,20 @@ def use_counts(program: Program) -> Counter[Node]:
     for node in program.nodes:
         uses.update(node.inputs)
     return uses
+
+
+# What gives a view of its input in some libraries, wherever it does not have to copy.
+VIEWS = frozenset({
+    "broadcast_to", "conj", "flip", "getitem", "imag", "linalg.diagonal", "permute_dims",
+    "positive", "real", "reshape",
+})  # fmt: skip
+
+
+def viewed_node(node: Node, ends: Container[Node] = ()) -> Node:
+    """The node whose memory a node may share: itself, or what it is a view of, up to `ends`."""
+    while node.op in VIEWS and len(node.inputs) == 1 and node not in ends:
+        node = node.inputs[0]
+    return node
 
 
 def option_leaves(option: Any) -> Iterator[Any]:
@@ -267,14 +298,16 @@ def in_order(ends: Iterable[T], needs: Callable[[T], Sequence[T]]) -> list[T]:
 def rebuilt(program: P, remade: Callable[[Node, tuple[Node, ...]], Node]) -> P:
     """A program of the same class, each node made again from itself and its new inputs."""
     new: dict[Node, Node] = {}
-    for node in program.nodes:
+    passed = [node for check in program.checks for node in check.state]
+    for node in in_order((*program.nodes, *passed), attrgetter("inputs")):
         made = remade(node, tuple([new[source] for source in node.inputs]))
         operands = tuple([new.get(operand, operand) for operand in made.operands])
         new[node] = made if made.operands == operands else replace(made, operands=operands)
     inputs = tuple([new[node] for node in program.inputs])
     outputs = tuple([new[node] for node in program.outputs])
     state = tuple([State(new[s.before], new[s.after], s.tensor) for s in program.state])
-    return replace(program, inputs=inputs, outputs=outputs, state=state)
+    checks = [Check(new[c.node], tuple([new[n] for n in c.state])) for c in program.checks]
+    return replace(program, inputs=inputs, outputs=outputs, state=state, checks=tuple(checks))
 
 
 # The names of a program's nodes in text, pictures and exports.

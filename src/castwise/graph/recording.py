@@ -1,8 +1,8 @@
 """The recording backend: its arrays are nodes of a graph, and its computations add nodes.
 
-Its arrays come first, then their functions, and then the backend. This module is the namespace
-of these arrays: castwise.array_api finds here the functions that move elements or return
-indices, and compute nothing.
+The functions of its arrays come first, then the backend. This module is the namespace of these
+arrays: castwise.array_api finds here the functions that move elements or return indices, and
+compute nothing.
 """
 
 from __future__ import annotations
@@ -15,122 +15,64 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
+from castwise.arrays import fast_path
 from castwise.arrays.backend import Backend
 from castwise.arrays.backends import DEFAULT_BACKEND, backend_named
-from castwise.arrays.fast_path import watched_by
+from castwise.arrays.fast_path import traced_by, watched_by
 from castwise.arrays.functions import LIKE
 from castwise.arrays.kinds import Kind, interned
+from castwise.arrays.substitutes import function_named, power_name
 from castwise.arrays.tensor import Tensor
 from castwise.catalog import DEFAULT, dialect_named
 from castwise.engine.decision import Decision, cast_between
 from castwise.errors import UsageError
 from castwise.graph import shapes
-from castwise.graph.program import CAST, CONSTANT, Given, Node, Shape, user_line, user_place
-from castwise.graph.sizes import as_sizes, checked_sizes, difference, element_count, quotient, total
+from castwise.graph.program import (
+    CAST,
+    CHECK,
+    CONSTANT,
+    COPY,
+    Given,
+    Node,
+    Shape,
+    user_line,
+    user_place,
+)
+from castwise.graph.sizes import checked_sizes, difference, element_count, quotient, total
+from castwise.graph.traced import (
+    Computed,
+    Permuted,
+    Reshaped,
+    Spread,
+    Traced,
+    UnsureMemoryError,
+    UntraceableError,
+    added,
+    apart,
+    are_in_rows,
+    constant,
+    goes_back,
+    index_node,
+    lies_in_rows,
+    may_raise,
+    needs_value,
+    own,
+    relaid,
+    rows,
+    unknown_size,
+)
 from castwise.rules.dialect import Dialect
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DTYPES, DType, dtype
-from castwise.vocab.live import to_dtype
 from castwise.vocab.operands import Scalar
 from castwise.vocab.ops import Op, op
-
-
-class Traced:
-    """An array of the recording backend: a node without values."""
-
-    __slots__ = ("node",)
-
-    def __init__(self, node: Node) -> None:
-        self.node = node
-
-    @property
-    def shape(self) -> Any:
-        """The sizes, which may be names."""
-        return as_sizes(self.node.shape)
-
-    @property
-    def dtype(self) -> DType:
-        """castwise's own dtype object."""
-        return self.node.dtype
-
-    @property
-    def device(self) -> None:
-        """None: a graph runs on the device of its arrays."""
-
-    def to_device(self, device: Any, /, *, stream: Any = None) -> Traced:
-        """The array itself; only None is accepted."""
-        if device is None:
-            return self
-        raise UsageError(f"{user_place()}: a graph runs on the device of its arrays: move those.")
-
-    def __dlpack__(self, **options: Any) -> NoReturn:
-        raise _needs_value(self)
-
-    __dlpack_device__ = __dlpack__
-
-    def __getitem__(self, key: Any) -> Traced:
-        plain, arrays = shapes.split_key(key, 1, _index_node)
-        shape = shapes.indexed(self.node.shape, plain, [(), *[node.shape for node in arrays]])
-        return _added("getitem", (self.node, *arrays), shape, {"key": plain})
-
-
-def constant(data: Any) -> Node:
-    """A constant with the current values of an array or nested lists."""
-    import numpy as np
-
-    array = np.array(data)
-    return Node(
-        CONSTANT, (), to_dtype(array.dtype), tuple(array.shape), value=array, origin=user_line()
-    )
-
-
-def _index_node(array: Any) -> Node:
-    """An array in an index as a node.
-
-    Raises UsageError for a mask, because the number of elements it selects depends on values.
-    """
-    node = array.node if isinstance(array, Traced) else constant(array)
-    if node.dtype.kind == "bool":
-        raise _unknown_size("x[mask]", "xp.where(mask, x, 0), or x[mask] = number")
-    if node.dtype.kind != "int":
-        raise UsageError(f"an index must consist of integers, not {node.dtype}: cast it.")
-    return node
-
-
-def _needs_value(array: Traced) -> UsageError:
-    """The error for code that reads values, because there are none."""
-    return UsageError(
-        f"{user_place()} needs the value of a {array.node.type}, but a graph is traced without "
-        "values: write it with where, or leave this part out of the traced function."
-    )
-
-
-def _unknown_size(what: str, instead: str) -> UsageError:
-    """The error for a function whose number of elements depends on values."""
-    return UsageError(
-        f"{user_place()}: how many elements {what} gives depends on values, but a graph is traced "
-        f"without them: use {instead}, or leave this part out of the traced function."
-    )
-
-
-def _added(
-    name: str,
-    inputs: tuple[Node, ...],
-    shape: Shape,
-    options: dict[str, Any],
-    result: DType | None = None,
-) -> Traced:
-    """The result of a function as a node, with the dtype of its first input unless given."""
-    result = result or inputs[0].dtype
-    return Traced(Node(name, inputs, result, shape, options, origin=user_line()))
-
 
 # Functions of these arrays, as Array API namespaces have them.
 
 _INDEX = dtype("int64")
 # The nodes that these functions make.
 LAYOUT_OPS = (
-    "arange", "argsort", "broadcast_to", "fft.fftshift", "fft.ifftshift", "flip", "getitem",
+    "arange", "argsort", "broadcast_to", COPY, "fft.fftshift", "fft.ifftshift", "flip", "getitem",
     "linalg.diagonal", "permute_dims", "reshape", "roll", "searchsorted", "setitem", "sort", "take",
     "take_along_axis", "tril", "triu",
 )  # fmt: skip
@@ -143,14 +85,28 @@ def _node(x: Any) -> Node:
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Traced:
     wanted = shape if isinstance(shape, (tuple, list)) else (shape,)
     found = shapes.reshaped(x.shape, tuple(wanted))
-    return _added("reshape", (x.node,), found, {"shape": as_sizes(found)})
+    step, layout = Reshaped(found), relaid(x.layout, found)
+    if copy:
+        return Traced(step.read(x.node), rows(found))
+    if layout is None:
+        return apart(Traced(step.read(x.node)), x, "reshape copies some arrays, and shares memory"
+                      " with others")  # fmt: skip
+    x.memory.is_reshaped = True
+    return Traced.view(x, step, layout)
+
+
+def _with_ones(x: Any, shape: Shape) -> Traced:
+    """The array with dimensions of length 1 added or removed, which never copies."""
+    layout = relaid(x.layout, shape)
+    return Traced.view(x, Reshaped(tuple(shape)), layout)
 
 
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Traced:
     order = shapes.places(tuple(axes), len(x.shape))
     if sorted(order) != list(range(len(x.shape))):
         raise UsageError(f"{tuple(axes)} must name each of {len(x.shape)} dimension(s) once.")
-    return _added("permute_dims", (x.node,), tuple(x.shape[n] for n in order), {"axes": order})
+    layout = None if x.layout is None else x.layout.transpose(order)
+    return Traced.view(x, Permuted(order), layout)
 
 
 def matrix_transpose(x: Any, /) -> Traced:
@@ -170,7 +126,8 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Traced:
 
 def expand_dims(x: Any, /, *, axis: int = 0) -> Traced:
     place = shapes.places(axis, len(x.shape) + 1)[0]
-    return reshape(x, (*x.shape[:place], 1, *x.shape[place:]))
+    shape = x.node.shape
+    return _with_ones(x, (*shape[:place], 1, *shape[place:]))
 
 
 def squeeze(x: Any, /, axis: Any) -> Traced:
@@ -179,14 +136,14 @@ def squeeze(x: Any, /, axis: Any) -> Traced:
         if x.shape[place] != 1:
             raise UsageError(f"squeeze removes dimensions of size 1, but dimension {place} has "
                              f"size {x.shape[place]}.")  # fmt: skip
-    return reshape(x, tuple(size for n, size in enumerate(x.shape) if n not in gone))
+    return _with_ones(x, tuple([size for n, size in enumerate(x.node.shape) if n not in gone]))
 
 
 def broadcast_to(x: Any, /, shape: Any) -> Traced:
     wanted = shapes.broadcast([x.shape, tuple(shape)])
     if wanted != tuple(shape):
         raise UsageError(f"{list(x.shape)} does not broadcast to {list(shape)}.")
-    return _added("broadcast_to", (x.node,), wanted, {"shape": as_sizes(wanted)})
+    return Traced.view(x, Spread(wanted), None)
 
 
 def broadcast_arrays(*arrays: Any) -> list[Any]:
@@ -204,16 +161,19 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
     for n, array in enumerate(arrays):
         place = order.index(n)
         alone = [1] * place + [sizes[n]] + [1] * (len(order) - place - 1)
-        spread.append(broadcast_to(reshape(array, alone), whole))
+        made = own(broadcast_to(reshape(array, alone), whole))
+        spread.append(apart(made, array, "meshgrid copies in some libraries"))
     return spread
 
 
 def flip(x: Any, /, *, axis: Any = None) -> Traced:
-    return _added("flip", (x.node,), x.shape, {"axis": shapes.places(axis, len(x.shape))})
+    axes = shapes.places(axis, len(x.shape))
+    flipped = added("flip", (x.node,), x.node.shape, {"axis": axes})
+    return apart(flipped, x, "flip copies in some libraries, and shares memory in others")
 
 
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Traced:
-    return _added("roll", (x.node,), x.shape, {"shift": shift, "axis": axis})
+    return added("roll", (x.node,), x.shape, {"shift": shift, "axis": axis})
 
 
 def tile(x: Any, repetitions: tuple[int, ...], /) -> Traced:
@@ -223,34 +183,39 @@ def tile(x: Any, repetitions: tuple[int, ...], /) -> Traced:
     between = reshape(x, tuple(itertools.chain(*[(1, size) for size in sizes])))
     pairs = list(zip(counts, sizes, strict=True))
     spread = broadcast_to(between, tuple(itertools.chain(*pairs)))
-    return reshape(spread, tuple(element_count(pair) for pair in pairs))
+    return own(reshape(spread, tuple(element_count(pair) for pair in pairs)))
 
 
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Traced:
     if isinstance(repeats, Traced) or hasattr(repeats, "shape"):
-        raise _unknown_size("repeat by an array", "a number of repeats")
+        raise unknown_size("repeat by an array", "a number of repeats")
     flat = reshape(x, (-1,)) if axis is None else x
     place = shapes.places(0 if axis is None else axis, len(flat.shape))[0]
     before, size, after = flat.shape[:place], flat.shape[place], flat.shape[place + 1 :]
     spread = broadcast_to(reshape(flat, (*before, size, 1, *after)),
                           (*before, size, repeats, *after))  # fmt: skip
-    return reshape(spread, (*before, element_count((size, repeats)), *after))
+    return own(reshape(spread, (*before, element_count((size, repeats)), *after)))
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> list[Traced]:
     place = shapes.places(axis, len(x.shape))[0]
     if not isinstance(x.shape[place], int):
-        raise UsageError(f"unstack gives {x.shape[place]} arrays, which is unknown: fix that size.")
+        raise UntraceableError(
+            f"unstack gives {x.shape[place]} arrays, which is unknown: fix that size."
+        )
     before = (slice(None),) * place
-    return [x[before + (n,)] for n in range(x.shape[place])]  # noqa: RUF005 -- Python 3.10
+    found = [x[before + (n,)] for n in range(x.shape[place])]  # noqa: RUF005 -- Python 3.10
+    if len(x.shape) > 1:
+        return found
+    return [apart(one, x, "elements of unstack are copies in some libraries") for one in found]
 
 
 def sort(x: Any, /, **options: Any) -> Traced:
-    return _added("sort", (x.node,), x.shape, options)
+    return added("sort", (x.node,), x.shape, options)
 
 
 def argsort(x: Any, /, **options: Any) -> Traced:
-    return _added("argsort", (x.node,), x.shape, options, _INDEX)
+    return added("argsort", (x.node,), x.shape, options, _INDEX)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Traced:
@@ -259,39 +224,39 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     if sorter is not None:
         inputs.append(_node(sorter))
         options["sorter"] = Given(2)
-    return _added("searchsorted", tuple(inputs), x2.shape, options, _INDEX)
+    return added("searchsorted", tuple(inputs), x2.shape, options, _INDEX)
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Traced:
-    node, places = _node(x), _index_node(indices)
+    node, places = _node(x), index_node(indices)
     if axis is None and len(node.shape) != 1:
         raise UsageError(f"take needs an axis for {len(node.shape)} dimension(s).")
     place = shapes.places(0 if axis is None else axis, len(node.shape))[0]
     shape = (*node.shape[:place], *places.shape, *node.shape[place + 1 :])
-    return _added("take", (node, places), shape, {"axis": place})
+    return may_raise(added("take", (node, places), shape, {"axis": place}))
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Traced:
-    node, chosen = _node(x), _index_node(indices)
+    node, chosen = _node(x), index_node(indices)
     place = shapes.places(axis, len(node.shape))[0]
     others = [(*s[:place], 1, *s[place + 1 :]) for s in (node.shape, chosen.shape)]
     whole = shapes.broadcast(others)
     shape = (*whole[:place], chosen.shape[place], *whole[place + 1 :])
-    return _added("take_along_axis", (node, chosen), shape, {"axis": place})
+    return may_raise(added("take_along_axis", (node, chosen), shape, {"axis": place}))
 
 
 def tril(x: Any, /, *, k: int = 0) -> Traced:
-    return _added("tril", (x.node,), x.shape, {"k": k})
+    return added("tril", (x.node,), x.shape, {"k": k})
 
 
 def triu(x: Any, /, *, k: int = 0) -> Traced:
-    return _added("triu", (x.node,), x.shape, {"k": k})
+    return added("triu", (x.node,), x.shape, {"k": k})
 
 
 def full(shape: Any, fill_value: Any, *, dtype: DType, device: Any = None) -> Traced:
-    number = Traced(Node(CONSTANT, (), dtype, (), value=fill_value, origin=user_line()))
+    number = Traced(Node(CONSTANT, (), dtype, (), value=fill_value, origin=user_line()), rows(()))
     sizes = checked_sizes(shape)
-    return broadcast_to(number, sizes) if sizes else number
+    return own(broadcast_to(number, sizes)) if sizes else number
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: DType, device: Any = None) -> Traced:
@@ -309,10 +274,11 @@ def arange(start: Any, stop: Any, step: Any, *, dtype: DType, device: Any = None
     length = difference(last, first)
     if length is None or not isinstance(step, int) or step < 1:
         what = f"arange({start}, {stop}, {step})"
-        raise _unknown_size(what, "steps up, from 0 or a smaller size")
+        raise unknown_size(what, "steps up, from 0 or a smaller size")
     count = quotient(total([length, step - 1]), step)
     options = {"start": start, "stop": stop, "step": step}
-    return Traced(Node("arange", (), dtype, (count,), options, origin=user_line()))
+    made = Node("arange", (), dtype, (count,), options, origin=user_line())
+    return Traced(made, rows(made.shape))
 
 
 def eye(
@@ -325,11 +291,12 @@ def eye(
 
 def _diagonal(x: Any, /, *, offset: int = 0) -> Traced:
     shape = shapes.diagonal(x.shape, offset)
-    return _added("linalg.diagonal", (x.node,), shape, {"offset": offset})
+    found = added("linalg.diagonal", (x.node,), shape, {"offset": offset})
+    return apart(found, x, "libraries differ in writes to a diagonal")
 
 
 def _shifted(name: str) -> Any:
-    return lambda x, /, *, axes=None: _added(name, (x.node,), x.shape, {"axes": axes})
+    return lambda x, /, *, axes=None: added(name, (x.node,), x.shape, {"axes": axes})
 
 
 linalg = SimpleNamespace(diagonal=_diagonal)
@@ -337,11 +304,11 @@ fft = SimpleNamespace(fftshift=_shifted("fft.fftshift"), ifftshift=_shifted("fft
 
 
 def nonzero(x: Any, /) -> NoReturn:
-    raise _unknown_size("nonzero", "xp.where(condition, ...), or a sum over the condition")
+    raise unknown_size("nonzero", "xp.where(condition, ...), or a sum over the condition")
 
 
 def unique_values(x: Any, /) -> NoReturn:
-    raise _unknown_size("the different values of an array", "xp.sort")
+    raise unknown_size("the different values of an array", "xp.sort")
 
 
 unique_all = unique_counts = unique_inverse = unique_values
@@ -359,7 +326,7 @@ def is_standard(name: str) -> bool:
 def __getattr__(name: str) -> Any:
     if not is_standard(name):
         raise AttributeError(name)
-    raise UsageError(
+    raise UntraceableError(
         f"{user_place()}: a graph cannot contain {name}: leave it out of the traced function, or "
         "write it with other functions of castwise.array_api."
     )
@@ -378,7 +345,7 @@ class _Recording:
     takes_constants = True
 
     def __init__(self, dialect: Dialect) -> None:
-        self.values = node_rules(dialect)
+        self.values, self._memory = node_rules(dialect), dialect.values.memory
 
     def owns(self, thing: Any) -> bool:
         """Whether something is a node of a graph."""
@@ -405,21 +372,25 @@ class _Recording:
     def make(self, data: Any, dtype: DType | None, *, copy: bool | None, device: Any) -> Any:
         """A constant."""
         if isinstance(data, Traced):
-            return data if dtype in (None, data.node.dtype) else self.cast(data, dtype)
+            if dtype not in (None, data.node.dtype):
+                return self.cast(data, dtype)
+            return Traced(data.node, data.layout) if copy else data
         plain = backend_named(DEFAULT_BACKEND)
         if dtype in plain.dtypes:
             data = plain.make(data, dtype, copy=None, device=None)
-        made = Traced(constant(data))
+        node = constant(data)
+        made = Traced(node, rows(node.shape) if lies_in_rows(node.value) else None)
         return made if dtype in (None, made.node.dtype) else self.cast(made, dtype)
 
     def cast(self, array: Any, dtype: DType) -> Any:
         """A cast node; whether it is implicit is decided once the op is known."""
         source = array.node
-        return Traced(Node(CAST, (source,), dtype, source.shape, origin=user_line()))
+        layout = rows(source.shape) if are_in_rows(array.layout) else None
+        return Traced(Node(CAST, (source,), dtype, source.shape, origin=user_line()), layout)
 
     def number(self, value: Scalar, dtype: DType) -> Any:
         """A 0-d constant."""
-        return Traced(Node(CONSTANT, (), dtype, (), value=value, origin=user_line()))
+        return Traced(Node(CONSTANT, (), dtype, (), value=value, origin=user_line()), rows(()))
 
     def function(self, op_name: str, dtype: DType) -> Callable[..., Any] | None:
         """A function that adds a node for the op, or one for each of several results."""
@@ -427,15 +398,28 @@ class _Recording:
         is_joining = row.family == "joining"
 
         def record(*operands: Any, **options: Any) -> Any:
+            if op_name == "pow" and not isinstance(operands[1], Traced):
+                operands, options = operands[:1], {"exponent": operands[1]}
             given = operands[0] if is_joining else operands
-            return _recorded(op_name, dtype, [array.node for array in given], options)
+            made = _recorded(op_name, dtype, [array.node for array in given], options)
+            if (
+                row.keeps_shape
+                and type(made) is Traced
+                and all([are_in_rows(array.layout) for array in given])
+            ):
+                made.layout = rows(made.node.shape)
+            if _may_refuse(op_name, given[0].node.shape, options):
+                fast_path.checking(made[0].node if isinstance(made, tuple) else made.node)
+            return made
 
         def record_declared(*operands: Any, **options: Any) -> Any:
             nodes = [array.node for array in operands]
             recorded = _recorded(op_name, dtype, nodes, options)
             found = kernel_node(row, dtype, nodes, options, self)
             shape = found.shape if found else _tried_shape(row, dtype, nodes, options)
-            return recorded if shape is None else Traced(replace(recorded.node, shape=shape))
+            return may_raise(
+                recorded if shape is None else Traced(replace(recorded.node, shape=shape))
+            )
 
         return record_declared if row.compute else record
 
@@ -448,51 +432,104 @@ class _Recording:
         return array[key]
 
     def write(self, array: Any, key: Any, values: Any) -> Any:
-        """A new array with the values in it, cast to its dtype."""
+        """The array itself, whose memory has the values from now on, cast to its dtype."""
         target, new = array.node, values.node
+        self._check_overlap(array, key, values)
         cast = cast_between(new.dtype, target.dtype)
         if cast:
             new = replace(self.cast(values, target.dtype).node, cast=cast)
-        if key is Ellipsis:
-            shape = shapes.broadcast([target.shape, new.shape])
-            made = Traced(new)
-            return made if shape == new.shape else broadcast_to(made, shape)
-        is_mask = getattr(getattr(key, "dtype", None), "kind", "") in ("bool", "b")
-        if is_mask and (isinstance(key, Traced) or not new.shape):
-            return _written_under(key, target, new)
-        plain, arrays = shapes.split_key(key, 2, _index_node)
-        part = shapes.indexed(target.shape, plain, [(), (), *[node.shape for node in arrays]])
-        if shapes.broadcast([part, new.shape]) != part:
-            raise UsageError(f"{list(new.shape)} does not broadcast to {list(part)}, the shape it "
-                             "is assigned to.")  # fmt: skip
-        return Traced(Node("setitem", (target, new, *arrays), target.dtype, target.shape,
-                           {"key": plain}, origin=user_line()))  # fmt: skip
+        array.write(_written(array, key, target, new))
+        return array
+
+    def _check_overlap(self, array: Any, key: Any, values: Any) -> None:
+        """Raises UnsureMemoryError if values may be in the memory that they are written to, and it
+        depends on the library what happens then."""
+        if self._memory.overlaps != "refused" or values.memory is not array.memory:
+            return
+        import numpy as np
+
+        plain, arrays = shapes.split_key(key, 0, index_node)
+        parts = plain if isinstance(plain, tuple) else (plain,)
+        is_known = not (arrays or array.layout is None or values.layout is None)
+        if is_known:
+            part = array.layout[parts if Ellipsis in parts else (*parts, Ellipsis)]
+            is_apart = not np.may_share_memory(part, values.layout)
+            is_same = part.__array_interface__ == values.layout.__array_interface__
+        if not is_known or not (is_apart or is_same):
+            raise UnsureMemoryError("some libraries refuse an array that is assigned to a part of"
+                                    " itself")  # fmt: skip
+
+    def check(self, condition: Any, error: Exception, among: Sequence[Any]) -> None:
+        """Adds a node that raises an error if a condition holds for any element, and no array has
+        none."""
+        inputs = (condition.node, *[array.node for array in among])
+        options = {"error": type(error).__name__, "message": str(error)}
+        node = Node(CHECK, inputs, inputs[0].dtype, inputs[0].shape, options, origin=user_line())
+        fast_path.checking(node)
+
+    def sharing(self, function: Callable[..., Any], op: str, is_itself: bool) -> Any:
+        """The function of an op whose result shares the memory of its operand, such as real."""
+        if op == "conj" and not is_itself:
+            return lambda x: apart(function(x), x, "conj copies in some libraries")
+        return lambda x: Traced.view(x, Computed(function, is_itself), x.layout)
 
     def to_numpy(self, array: Any) -> Any:
         """Always raises: a graph is traced without values."""
-        raise _needs_value(array)
+        raise needs_value(array)
+
+
+class _KeepingExponents(_Recording):
+    """A recording backend on which the power of a Python number is one node: libraries have special
+    functions for that."""
+
+    takes_exponents = True
 
 
 @functools.lru_cache(maxsize=64)
 def recording_backend(dialect: Dialect) -> Backend:
     """The recording backend for programs of a dialect."""
-    return _Recording(dialect)
+    return _KeepingExponents(dialect)
+
+
+def power_written_out(node: Node, base: Node, dialect: Dialect) -> Node:
+    """The nodes that compute a power of a Python number."""
+    assert node.compute is not None  # it is an op
+    function = function_named(power_name(node_rules(dialect)), _Recording(dialect), node.compute)
+    found: Node = function(Traced(base), node.options["exponent"]).node
+    return replace(found, decision=node.decision, operands=node.operands, is_weak=node.is_weak)
 
 
 def node_rules(dialect: Dialect) -> Values:
     """The value rules of a graph's nodes.
 
     Nodes compute as NumPy does in every dialect, because the dialect's own rules become nodes
-    themselves. Only warnings and subnormals follow the dialect, and powers with a single exponent,
-    whose value may be known only when the graph runs.
+    themselves. Only warnings and subnormals follow the dialect, powers with a single exponent,
+    whose value may be known only when the graph runs, roots, which may be those of a library, and
+    which results share memory.
     """
     plain, own = dialect_named(DEFAULT).values, dialect.values
     return replace(
         plain,
         arithmetic=replace(plain.arithmetic, float_errors=own.arithmetic.float_errors),
         casting=replace(plain.casting, subnormals=own.casting.subnormals),
-        powers=replace(plain.powers, by_one_exponent=own.powers.by_one_exponent),
+        memory=replace(plain.memory, shares_memory=own.memory.shares_memory),
+        powers=replace(
+            plain.powers,
+            by_one_exponent=own.powers.by_one_exponent,
+            square_root=own.powers.square_root,
+        ),
     )
+
+
+def _may_refuse(name: str, shape: Shape, options: Mapping[str, Any]) -> bool:
+    """Whether a library may refuse an op that the dialect takes: the inverse of a singular matrix,
+    an axis of a number, the largest of no elements."""
+    of_number = options.get("axis") is not None and not shape
+    of_none = name in _EXTREMES and not all(isinstance(n, int) and n for n in shape)
+    return of_number or of_none or name.startswith("linalg.")
+
+
+_EXTREMES = ("max", "min", "argmax", "argmin")
 
 
 def _recorded(name: str, compute: DType, given: Sequence[Node], options: dict[str, Any]) -> Any:
@@ -512,17 +549,39 @@ def _recorded(name: str, compute: DType, given: Sequence[Node], options: dict[st
     return tuple(made) if len(made) > 1 else made[0]
 
 
-def _written_under(mask: Any, target: Node, new: Node) -> Traced:
+def _written(array: Traced, key: Any, target: Node, new: Node) -> Node:
+    """The value of an array after array[key] = new."""
+    if key is Ellipsis:
+        shape = shapes.broadcast([target.shape, new.shape])
+        return new if shape == new.shape else Spread(shape).read(new)
+    is_mask = getattr(getattr(key, "dtype", None), "kind", "") in ("bool", "b")
+    if is_mask and (isinstance(key, Traced) or not new.shape):
+        return _written_under(key, target, new)
+    plain, arrays = shapes.split_key(key, 2, index_node)
+    part = shapes.indexed(target.shape, plain, [(), (), *[node.shape for node in arrays]])
+    while len(new.shape) > len(part) and new.shape[0] == 1:
+        new = Reshaped(new.shape[1:]).read(new)
+    if shapes.broadcast([part, new.shape]) != part:
+        raise UsageError(f"{list(new.shape)} does not broadcast to {list(part)}, the shape it is "
+                         "assigned to.")  # fmt: skip
+    made = Node("setitem", (target, new, *arrays), target.dtype, target.shape, {"key": plain},
+                origin=user_line())  # fmt: skip
+    if arrays or goes_back(plain if isinstance(plain, tuple) else (plain,)):
+        fast_path.checking(made)
+    return made
+
+
+def _written_under(mask: Any, target: Node, new: Node) -> Node:
     """A number written wherever a mask is true."""
     chosen = mask.node if isinstance(mask, Traced) else constant(mask)
     if new.shape:
-        raise _unknown_size("x[mask] = array takes, which", "a number, or xp.where")
+        raise unknown_size("x[mask] = array takes, which", "a number, or xp.where")
     rest = len(target.shape) - len(chosen.shape)
     if rest:
-        chosen = reshape(Traced(chosen), (*chosen.shape, *[1] * rest)).node
+        chosen = Reshaped((*chosen.shape, *[1] * rest)).read(chosen)
     shape = shapes.broadcast([chosen.shape, target.shape])
-    return Traced(Node("where", (chosen, new, target), target.dtype, shape, origin=user_line(),
-                       compute=target.dtype))  # fmt: skip
+    return Node("where", (chosen, new, target), target.dtype, shape, origin=user_line(),
+                compute=target.dtype)  # fmt: skip
 
 
 # Kernels of declared ops, run on the recording backend to find their nodes and shapes.
@@ -544,7 +603,7 @@ def kernel_node(
     kinds = [interned(Kind(backend, compute, not n.shape, False, dialect)) for n in given]
     tensors = [Tensor._of(Traced(n), kind) for n, kind in zip(given, kinds, strict=True)]
     try:
-        with watched_by(_NoWatcher(), alone=True):
+        with watched_by(_NoWatcher(), alone=True), traced_by(None):
             found = row.compute(*tensors, **options)
     except Exception:  # a kernel that was written for arrays may raise anything
         return None

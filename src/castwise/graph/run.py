@@ -17,12 +17,19 @@ from types import SimpleNamespace
 from typing import Any
 
 from castwise.arrays import fast_path, fusing
-from castwise.arrays.backend import Backend, RunsRegions, TracesAlone, two_backends
+from castwise.arrays.backend import (
+    Backend,
+    RunsRegions,
+    SharesMemory,
+    TakesConstants,
+    TracesAlone,
+    two_backends,
+)
 from castwise.arrays.fast_path import watchers
 from castwise.arrays.functions import Function
 from castwise.arrays.fusing import FusedProgram
 from castwise.arrays.kinds import Kind, interned
-from castwise.arrays.tensor import Tensor, Variable, asarray
+from castwise.arrays.tensor import Tensor, asarray
 from castwise.arrays.traced_numbers import TracedNumber
 from castwise.errors import UsageError
 from castwise.graph.nodes import (
@@ -42,6 +49,7 @@ from castwise.graph.nodes import (
 from castwise.graph.program import (
     CAST,
     CONSTANT,
+    COPY,
     Node,
     Program,
     Slot,
@@ -49,9 +57,12 @@ from castwise.graph.program import (
     filled,
     in_order,
     use_counts,
+    viewed_node,
 )
 from castwise.graph.recording import node_rules
 from castwise.graph.sizes import known_size
+from castwise.rules.values import Values
+from castwise.vocab import ops
 from castwise.vocab.operands import Scalar, value_class
 
 # The arguments of a program: in order, of one backend, and with the traced types.
@@ -99,26 +110,48 @@ def _check_input(node: Node, tensor: Tensor, sizes: dict[str, int]) -> None:
 
 
 def _live_tensors(program: Program, arguments: Mapping[Node, Any]) -> dict[State, Any]:
-    """The tensor of each state, which may be an argument of this run.
+    """The tensor of each state, which may be an argument of this run."""
+    return {s: arguments[s.before] if s.tensor is None else s.tensor for s in program.state}
 
-    Raises UsageError if an argument cannot be written to, or two states have the same tensor.
-    """
-    live = {s: arguments[s.before] if s.tensor is None else s.tensor for s in program.state}
-    for state, tensor in live.items():
-        if not state.is_written:
-            continue
-        if state.tensor is None and not isinstance(tensor, Variable):
-            raise UsageError(
-                f"{program.name} assigns to {state.name}: give it a cw.Variable, not a "
-                f"{type(tensor).__name__}."
+
+def _check_memory(program: Program, live: Mapping[State, Any], tensors: Mapping[Node, Any]) -> None:
+    """Raises OtherMemoryError if a run would write to other arrays than the function does: if
+    two tensors share memory that is written, if arrays lie in memory in another way than the trace
+    assumed, or if no views share memory on this backend."""
+    written = {state.before for state in live if state.is_written}
+    if not written and not program.shares_memory:
+        return
+    backends = {t._kind.backend for t in tensors.values()}
+    if program.shares_memory and not all(
+        isinstance(b, (SharesMemory, TakesConstants)) for b in backends
+    ):
+        raise OtherMemoryError(
+            f"{program.name} writes to an array of which it has a view, but the arrays of "
+            f"{next(iter(backends)).name} share no memory: copy the view, x[1:].copy()."
+        )
+    places = {
+        node: t._kind.backend.extent(t._array) for node, t in tensors.items()
+        if isinstance(t._kind.backend, SharesMemory)
+    }  # fmt: skip
+    for node, (first, end) in places.items():
+        for other, (start, last) in places.items():
+            if other in written and other is not node and first < last and start < end:
+                raise OtherMemoryError(
+                    f"{program.name} assigns to {other.name}, which shares memory with "
+                    f"{node.name}: pass copies, or run the function itself."
+                )
+    for node, t in tensors.items():
+        holder = t._kind.backend
+        in_rows = not isinstance(holder, SharesMemory) or holder.lies_in_rows(t._array)
+        if program.needs_rows and not in_rows:
+            raise OtherMemoryError(
+                f"{program.name} writes to a reshaped array, which shares the memory of another "
+                f"only if all lie in rows, and {node.name} does not: pass a copy of it."
             )
-        if sum(tensor is other for other in live.values()) > 1:
-            raise UsageError(
-                f"{program.name} assigns to {state.name}, which was also passed under another "
-                "name: pass two variables, or run the function itself."
-            )
-        fast_path.writing(tensor)
-    return live
+
+
+class OtherMemoryError(UsageError):
+    """Raised for arrays that a program cannot write to as the function does."""
 
 
 def is_as_traced(program: Program) -> bool:
@@ -131,14 +164,16 @@ def is_as_traced(program: Program) -> bool:
 
 
 def _put(tensor: Tensor, array: Any, node: Node) -> None:
-    """Writes a tensor's value after a run; into its own array if the dtype is unchanged."""
-    kind = tensor._kind
-    if kind.dtype is node.dtype:
+    """Writes a tensor's value after a run; into its own array if the dtype and shape are
+    unchanged."""
+    kind, shape = tensor._kind, tuple(array.shape)
+    if kind.dtype is node.dtype and tensor.shape == shape:
         tensor._array = kind.backend.write(tensor._array, ..., array)
     else:
         tensor._array = array
-    if kind.dtype is not node.dtype or kind.is_weak is not node.is_weak:
-        tensor._kind = kind.with_(dtype=node.dtype, is_weak=node.is_weak)
+    changed = kind.with_(dtype=node.dtype, is_weak=node.is_weak).shaped(shape)
+    if changed is not kind:
+        tensor._kind = changed
 
 
 def run_program(
@@ -166,19 +201,92 @@ def run_program(
     sizes: dict[str, int] = {}
     for node, tensor in tensors.items():
         _check_input(node, tensor, sizes)
+    _check_memory(program, live, tensors)
+    # An array that is no tensor is written to as well.
+    targets = [
+        (s, t if isinstance(t, Tensor) else tensors[s.before])
+        for s, t in live.items() if s.is_written
+    ]  # fmt: skip
+    for _, target in targets:
+        fast_path.writing(target)
     held = {node: tensor._array for node, tensor in tensors.items()}
-    for state in live:
-        if state.is_written:  # no result may share memory with state that is written afterwards
-            array = holder.make(held[state.before], None, copy=True, device=None)
-            held[state.before] = array
+    for state, _ in targets:  # it is written once everything is computed
+        array = holder.make(held[state.before], None, copy=True, device=None)
+        held[state.before] = array
     plan = program_plan(program, holder, list(held.values()), computed_from)
-    found = plan.run(sizes, *[held[node] for node in plan.inputs], *numbers)
-    values = found[len(plan.kinds) :]
-    written = {state: tensor for state, tensor in live.items() if state.is_written}
-    for (state, tensor), array in zip(written.items(), values, strict=True):
-        _put(tensor, array, state.after)
+    try:
+        found = plan.run(sizes, *[held[node] for node in plan.inputs], *numbers)
+    except Exception:
+        if computed_from is None:
+            _write_until_error(program, holder, held, sizes, targets)
+        raise
+    results, values = list(found[: len(plan.kinds)]), found[len(plan.kinds) :]
+    for (state, target), array in zip(targets, values, strict=True):
+        _put(target, array, state.after)
+        _share(program, state, target, results, sizes)
     _notify(program, sizes)
-    return returned(program, plan.kinds, found)
+    return returned(program, plan.kinds, results)
+
+
+def _share(
+    program: Program, state: State, tensor: Tensor, results: list[Any], sizes: dict[str, int]
+) -> None:
+    """Replaces results by views of written state, where the function returns such."""
+    rules, after = node_rules(program.dialect), state.after
+    made = {after: tensor._array}
+    for n, node in enumerate(program.outputs):
+        if viewed_node(node, (after,)) is after:
+            for step in in_order([node], lambda n: () if n in made else n.inputs):
+                if step not in made:
+                    made[step] = _node_value(step, made, tensor._kind.backend, rules, sizes)
+            results[n] = made[node]
+
+
+def _node_value(
+    node: Node, values: Mapping[Any, Any], backend: Backend, rules: Values, sizes: dict[str, int]
+) -> Any:
+    """The value of a node, from those of its inputs."""
+    given: list[Any] = [values[source] for source in node.inputs]
+    if needs_sizes(node):
+        given.insert(0, sizes)
+    return in_node_dtype(computation(node, backend, rules)(*given), node, backend)
+
+
+def _write_until_error(
+    program: Program, backend: Backend, held: Mapping[Node, Any], sizes: dict[str, int],
+    targets: Sequence[tuple[State, Tensor]],
+) -> None:  # fmt: skip
+    """After an error: writes what the function has written when it raises, and raises as it does.
+
+    The nodes are computed again, in the order of the function.
+    """
+    values: dict[Any, Any] = dict(held)
+    rules = node_rules(program.dialect)
+
+    def compute(ends: Iterable[Node]) -> None:
+        for node in in_order(ends, lambda n: () if n in values else n.inputs):
+            if node in values:
+                continue
+            if node.op == CONSTANT:
+                values[node] = _constant_maker(node, backend)()
+            elif node.part is not None:
+                if node.call not in values:
+                    given = [values[source] for source in node.inputs]
+                    values[node.call] = computation(node, backend, rules)(*given)
+                values[node] = in_node_dtype(values[node.call][node.part], node, backend)
+            else:
+                values[node] = _node_value(node, values, backend, rules, sizes)
+
+    place = {state: n for n, state in enumerate(program.state)}
+    for check in program.checks:
+        try:
+            compute([check.node])
+        except Exception:
+            reached = [(target, check.state[place[state]]) for state, target in targets]
+            compute([node for _, node in reached])
+            for target, node in reached:
+                _put(target, values[node], node)
+            raise
 
 
 def returned(program: Program, kinds: Sequence[Kind], arrays: Sequence[Any]) -> Any:
@@ -216,7 +324,8 @@ class Ready:
         pairs = zip(tensors, program.inputs, strict=True)
         is_held = all(tensor.dtype is node.dtype for tensor, node in pairs)
         is_known = all(isinstance(n, int) for node in program.inputs for n in node.shape)
-        self._is_checked = bool(program.state) or not is_held or not is_known
+        shares = bool(program.state) or program.shares_memory
+        self._is_checked = shares or not is_held or not is_known
         # A function of the arrays and numbers, if they are all that the program needs. It gives
         # NotImplemented for arrays that another plan is for.
         self.direct = None if self._is_checked else self._direct()
@@ -292,7 +401,7 @@ def program_plan(
         type(a) is not backend.plain for a in arrays
     )
     is_large = not is_traced and _has_large(backend, arrays)
-    key = (backend, is_traced, is_large, numbers is None)
+    key = (backend, is_traced, is_large, numbers is None, ops.redeclarations)
     found: Plan | None = program.plans.get(key)
     if found is None:
         given = numbers or Numbers(0, {})
@@ -412,7 +521,8 @@ class _Planner:
             takes = needs_sizes(node)
             self._step(function, self._taken(inputs), node, node=node, takes_sizes=takes)
         shared = [n in self._sharing for n in node.inputs]
-        if shared and (all(shared) or (node.compute is None and any(shared))):
+        is_new = node.op in (CAST, COPY, "setitem")
+        if shared and not is_new and (all(shared) or (node.compute is None and shared[0])):
             self._sharing.add(node)
 
     def _add_region(self, region: Region) -> None:

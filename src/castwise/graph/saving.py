@@ -30,9 +30,11 @@ from castwise.errors import UsageError, did_you_mean
 from castwise.graph.pictures import program_text
 from castwise.graph.program import (
     CAST,
+    CHECK,
     CONSTANT,
     INPUT,
     Call,
+    Check,
     Given,
     Node,
     P,
@@ -57,7 +59,7 @@ from castwise.vocab.ops import Op, known_op
 
 # Writing.
 
-FORMAT, VERSION = "castwise graph", 1
+FORMAT, VERSION = "castwise graph", 2
 
 
 def save_program(program: Program, path: str | PathLike[str]) -> None:
@@ -115,7 +117,8 @@ class _TableWriter:
         """The contents of the file."""
         for version in (program.traced, program):
             ends = version.nodes if version else ()
-            for node in in_order(ends, lambda node: (*node.inputs, *node.operands)):
+            passed = [n for check in version.checks for n in check.state] if version else []
+            for node in in_order((*ends, *passed), lambda node: (*node.inputs, *node.operands)):
                 self._nodes.place(node)
         entry = self._program(program)
         return {
@@ -145,6 +148,12 @@ class _TableWriter:
                  _shape(call.result)]
                 for call in program.calls
             ],
+            "checks": [
+                [self._nodes.place(check.node), self._places(check.state)]
+                for check in program.checks
+            ],
+            "shares_memory": program.shares_memory,
+            "needs_rows": program.needs_rows,
             "traced": None if program.traced is None else self._program(program.traced),
         }  # fmt: skip
 
@@ -241,6 +250,9 @@ _FORMS = (*FORMS, "augmented")
 _DECISION = (
     "op operands dialect form inplace out alpha result compute casts result_cast weak notes program"
     " inside"
+)
+_PROGRAM = (
+    "name dialect inputs outputs structure state calls traced checks shares_memory needs_rows"
 )
 _NODE = (
     "op inputs dtype shape options value name weak cast compute part call decision operands origin"
@@ -378,7 +390,7 @@ class _TableReader(Generic[P]):
         return self._calls.setdefault(fields.get("call", int), options)
 
     def _program(self, entry: Any) -> P:
-        fields = _Fields(entry, "name dialect inputs outputs structure state calls traced")
+        fields = _Fields(entry, _PROGRAM)
         traced = fields.get("traced", dict, None)
         outputs = self._before(fields, "outputs")
         structure = fields.value("structure")
@@ -390,6 +402,8 @@ class _TableReader(Generic[P]):
             tuple([self._state(state) for state in fields.get("state", list)]),
             tuple([self._call(*call) for call in fields.get("calls", list)]),
             None if traced is None else self._program(traced),
+            tuple([self._check(*check) for check in fields.get("checks", list, [])]),
+            fields.get("shares_memory", bool, False), fields.get("needs_rows", bool, False),
         )  # fmt: skip
 
     def _state(self, entry: Any) -> State:
@@ -398,6 +412,10 @@ class _TableReader(Generic[P]):
         (before,) = _read_inputs((_entry_at(self._nodes, fields.get("before", int)),))
         after = _entry_at(self._nodes, fields.get("after", int))
         return State(before, after, None if number is None else _entry_at(self._tensors, number))
+
+    def _check(self, node: int, state: list[Any]) -> Check:
+        values = tuple([_entry_at(self._nodes, number) for number in state])
+        return Check(_entry_at(self._nodes, node), values)
 
     def _call(self, decision: int, operands: list[Any], result: list[Any]) -> Call:
         shapes = tuple([_read_shape(shape) for shape in operands])
@@ -499,7 +517,7 @@ def _check_node(node: Node) -> None:
     if node.compute is not None:
         is_known = known_op(node.op) is not None or node.op in LIKE
     else:
-        is_known = node.op in (INPUT, CONSTANT, CAST, *LAYOUT_OPS)
+        is_known = node.op in (INPUT, CONSTANT, CAST, CHECK, *LAYOUT_OPS)
     if not is_known:
         raise UsageError(f"this castwise has no function {node.op[:40]!r}.")
     if node.op == CAST and len(node.inputs) != 1:

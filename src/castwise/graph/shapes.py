@@ -76,8 +76,8 @@ def places(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 def reduced(shape: Shape, axis: Any = None, keepdims: bool = False) -> Shape:
-    """The shape after a reduction."""
-    gone = places(axis, len(shape))
+    """The shape after a reduction, which a number has along axis 0 too."""
+    gone = places(axis, len(shape) or 1)
     if keepdims:
         return tuple(1 if n in gone else size for n, size in enumerate(shape))
     return tuple(size for n, size in enumerate(shape) if n not in gone)

@@ -380,6 +380,10 @@ _DECLARABLE = {f.name: f.type for f in fields(Op) if f.name not in _NOT_DECLARED
 _SWITCHES = {f.name: f.type for f in fields(Switches)}
 
 
+# How often a name was declared again: what runs a kernel must then find the new one.
+redeclarations = 0
+
+
 def declare_op(
     name: str,
     *,
@@ -415,6 +419,8 @@ def declare_op(
     row = Op(name, _spread(operands), switches=Switches(**own), family="declared", compute=compute,
              **switches)  # fmt: skip
     _check(row)
+    global redeclarations
+    redeclarations += name in _declared
     _declared[name] = row
     return row
 

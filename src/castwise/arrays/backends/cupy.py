@@ -13,7 +13,7 @@ import cupy
 import numpy as np
 
 from castwise.arrays.backend import Backend
-from castwise.arrays.backends.numpy import NUMPY, OfNumPysDtypes
+from castwise.arrays.backends.numpy import NUMPY, OfNumPysDtypes, extent
 from castwise.arrays.functions import Function, standard_name
 from castwise.arrays.steps import Steps
 from castwise.catalog import dialect_named
@@ -148,6 +148,12 @@ class CuPy(OfNumPysDtypes):
         """Writes into the array itself."""
         array[key] = values
         return array
+
+    def lies_in_rows(self, array: Any) -> bool:
+        return bool(array.flags.c_contiguous)
+
+    def extent(self, array: Any) -> tuple[int, int]:
+        return extent(array.data.ptr, array)
 
     def to_numpy(self, array: Any) -> Any:
         """The values, copied from the device."""

@@ -120,6 +120,16 @@ class OfNumPysDtypes:
         return array[key]
 
 
+def extent(first: int, array: Any) -> tuple[int, int]:
+    """The address of the first byte of an array, and that after its last, from the address of its
+    first element."""
+    if not array.size:
+        return first, first
+    ends = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
+    least, most = sum([e for e in ends if e < 0]), sum([e for e in ends if e > 0])
+    return first + least, first + most + array.itemsize
+
+
 @functools.cache
 def dtype_of(native: Any) -> DType:
     """The dtype that one of NumPy's stands for."""
@@ -565,6 +575,12 @@ class NumPy(OfNumPysDtypes):
         array = array.copy() if _is_lent(array) else array
         array[key] = values
         return array
+
+    def lies_in_rows(self, array: Any) -> bool:
+        return bool(array.flags.c_contiguous)
+
+    def extent(self, array: Any) -> tuple[int, int]:
+        return extent(array.ctypes.data, array)
 
     def to_numpy(self, array: Any) -> Any:
         """The array itself."""

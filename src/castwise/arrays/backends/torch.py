@@ -512,6 +512,14 @@ class Torch:
             array.view(stand_in)[key] = values.view(stand_in)
         return array
 
+    def lies_in_rows(self, array: Any) -> bool:
+        return bool(array.is_contiguous())
+
+    def extent(self, array: Any) -> tuple[int, int]:
+        first = array.data_ptr()
+        reach = sum([(n - 1) * step for n, step in zip(array.shape, array.stride(), strict=True)])
+        return first, first + (reach + 1) * array.element_size() if array.numel() else first
+
     def resize(self, array: Any, shape: tuple[int, ...]) -> Any:
         """The array itself, resized to a shape.
 

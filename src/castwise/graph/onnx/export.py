@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -33,7 +34,7 @@ from castwise.graph.onnx.runtimes import (
     stamped_model,
 )
 from castwise.graph.onnx.writer import BOOL, StandIns, Value, Writer, called
-from castwise.graph.passes import with_kernels_written_out
+from castwise.graph.passes import with_kernels_written_out, with_powers_written_out
 from castwise.graph.program import CAST, CONSTANT, INPUT, Node, Program, node_names
 from castwise.vocab.dtypes import dtype, dtypes_named
 from castwise.vocab.ops import known_op
@@ -295,7 +296,8 @@ def program_to_onnx(
     for node in _model_inputs(program):
         if node.name in output_names:
             raise UsageError(f"the parameter {node.name} is named like an output: rename it.")
-    program = with_kernels_written_out(program)
+    program = with_kernels_written_out(with_powers_written_out(program))
+    program = replace(program, checks=())  # no op of ONNX raises
     model = _model(program, _with_all_nodes(program, new_writer(chosen, target)))
     onnx.checker.check_model(model, full_check=True)
     if target and runtime_loads(model) is False:

@@ -283,6 +283,7 @@ def write_arange(w: Writer, held: DType, shape: Shape, options: Mapping[str, Any
 
 
 LAYOUTS: dict[str, Callable[..., Value]] = {
+    "copy": lambda x, *, shape: x,  # no array of ONNX is written to
     "reshape": lambda x, *, shape: reshape(x, shape), "permute_dims": _permuted_axes,
     "broadcast_to": _expanded, "flip": _flipped, "roll": _rolled,
     "fft.fftshift": functools.partial(_shifted, 1),
