@@ -40,9 +40,9 @@ def test_every_line_is_typed_and_tells_where_it_came_from() -> None:
         "  %0 = cast x to float32     float32[n]    loses-precision",
         "  %1 = add(%0, y)            float32[n,n]",
         "  %2 = astype %1 to float16  float16[n,n]",
-        "  %3 = cast %2 to float32    float32[n,n]  widens",
+        "  %3 = cast %2 to float32    float32[n,n]",
         "  %4 = mul(%3, float32(2))   float32[n,n]",
-        "  %5 = cast %4 to float16    float16[n,n]  loses-precision, loses-range",
+        "  %5 = cast %4 to float16    float16[n,n]",
         "  %6 = gt(%1, float32(0))    bool[n,n]",
         "  return %5, %6",
     ]

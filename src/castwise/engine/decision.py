@@ -30,7 +30,7 @@ HAZARDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Cast:
     """An implicit cast of one operand. `source` is None for a Python scalar. With `is_read` the op
     reads the operand's elements in the other dtype: no array is copied, and nothing is lost."""
@@ -42,6 +42,10 @@ class Cast:
 
     def __str__(self) -> str:
         return f"{self.source or 'Python scalar'} -> {self.target}"
+
+    def __repr__(self) -> str:
+        read = ", is_read=True" if self.is_read else ""
+        return f"Cast(source={self.source}, target={self.target}, hazards={self.hazards}{read})"
 
 
 @dataclass(frozen=True, slots=True)

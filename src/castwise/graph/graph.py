@@ -26,6 +26,7 @@ from castwise.arrays.kinds import Kind, TensorData, interned, made_constant, tru
 from castwise.arrays.tensor import Stateful, Tensor, Variable, outside, stand_in
 from castwise.catalog import use
 from castwise.engine.ask import dialect_chosen
+from castwise.engine.computing import read_as
 from castwise.engine.decision import Decision, cast_between
 from castwise.errors import UsageError
 from castwise.graph.passes import Redialect, Simplification, preserve, redialect, simplify
@@ -250,16 +251,19 @@ class _Decisions:
         self._calls: list[Call] = []
         # By call, because all results of a call share one decision.
         self._decided: dict[object, tuple[Decision, tuple[Node, ...]]] = {}
-        self._implicit: set[Node] = set()
+        self._implicit: dict[Node, bool] = {}  # the casts of ops, and whether values are cast
 
     def note(self, decision: Decision, operands: Sequence[Any], result: Any) -> None:
-        """Records one op: all casts between its operands and its result are implicit."""
+        """Records one op: all casts between its operands and its result are implicit. Those that
+        its decision does not tell are how it computes in a wider dtype."""
         shapes = [tuple(getattr(operand, "shape", ())) for operand in operands]
         self._calls.append(Call(decision, tuple(shapes), tuple(result.shape)))
         if not isinstance(result, Traced):
             return
         given = tuple([o.node for o in operands if isinstance(o, Traced)])
         self._decided[result.node.call] = (decision, given)
+        casts = (*decision.casts, *decision.inside, decision.result_cast)
+        told = {(c.source, c.target) for c in casts if c and not c.is_read}
         waiting, met = [result.node], {*given}
         while waiting:
             node = waiting.pop()
@@ -267,7 +271,8 @@ class _Decisions:
                 continue
             met.add(node)
             if node.op == CAST:
-                self._implicit.add(node)
+                is_told = (node.inputs[0].dtype, node.dtype) in told
+                self._implicit[node] = is_told or decision.promoted is None
             waiting.extend(node.inputs)
 
     def marked(self, graph: Graph) -> Graph:
@@ -275,8 +280,11 @@ class _Decisions:
 
         def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
             decision, operands = self._decided.get(node.call, (None, ()))
-            is_implicit = node in self._implicit
-            cast = cast_between(node.inputs[0].dtype, node.dtype) if is_implicit else node.cast
+            cast = node.cast
+            if node in self._implicit:
+                source, target = node.inputs[0].dtype, node.dtype
+                is_told = self._implicit[node]
+                cast = cast_between(source, target) if is_told else read_as(source, target)
             is_weak = decision.is_weak if decision else _stays_weak(node, inputs)
             return replace(node, inputs=inputs, cast=cast, decision=decision, operands=operands,
                            is_weak=is_weak)  # fmt: skip
