@@ -122,7 +122,8 @@ def test_other_frameworks_compute_what_is_decided(framework: str) -> None:
 
 def test_it_runs_in_a_process_of_its_own() -> None:
     here = replayed("numpy", ("neg",), sample=3)
-    found = replay(Part("numpy", "numpy", ops=("neg",), sample=3))
+    part = Part("numpy", "numpy", ops=("neg",), sample=3)
+    found = replay(part, part.questions())
     assert found.replayed >= here.replayed > 0
     assert found.lost == ()
 

@@ -376,9 +376,9 @@ def _verify_values(
     from castwise.progress import progress
     from castwise.report.verify import replay_json, replay_text
 
-    part, count = replayed_part(dialect_named(dialect), ops, sample, seed)
-    with progress(f"Replaying {part.dialect} in {part.framework}", count) as on_question:
-        found = replay(part, on_question)
+    part, asked = replayed_part(dialect_named(dialect), ops, sample, seed)
+    with progress(f"Replaying {part.dialect} in {part.framework}", len(asked)) as on_question:
+        found = replay(part, asked, on_question)
     speaker = speaker_of(part)
     echo(
         replay_json(found, speaker) if as_json else replay_text(found, speaker, paint_for_stdout())

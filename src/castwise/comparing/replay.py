@@ -537,25 +537,28 @@ class Part(NamedTuple):
             return recorder
         return ValuesThrough(recorder, find_transformation(self.framework, self.through))
 
-    def questions(self, recorder: ValueRecorder) -> list[GridQuestion]:
+    def questions(self) -> list[GridQuestion]:
         """What is asked."""
+        recorder = self.recorder()
         every = replayed_questions(recorder.scope, recorder.dtypes, self.ops or None)
         return sampled(every, self.sample)
 
 
-def replay(part: Part, on_question: Callable[[object], object] | None = None) -> Replay:
+def replay(
+    part: Part,
+    asked: Sequence[GridQuestion],
+    on_question: Callable[[object], object] | None = None,
+) -> Replay:
     """Replays a dialect's decisions, in a process that the framework may end."""
-    recorder = part.recorder()
-    asked = part.questions(recorder)
 
     def judged() -> Iterator[Judged]:
-        work = functools.partial(_judging, part)
+        work = functools.partial(_judging, part, tuple(asked))
         for question, found in zip(asked, done_apart(work, len(asked)), strict=True):
             if on_question is not None:
                 on_question(question)
             yield _lost(question) if isinstance(found, Lost) else found
 
-    return summed(to_dialect(part.dialect), recorder, len(asked), judged())
+    return summed(to_dialect(part.dialect), part.recorder(), len(asked), judged())
 
 
 # How a dialect that was recorded of compiled functions says so.
@@ -564,8 +567,8 @@ _THROUGH = re.compile(r" through (\S+)$")
 
 def replayed_part(
     dialect: Dialect, ops: Iterable[str] = (), sample: int | None = None, seed: int = 0
-) -> tuple[Part, int]:
-    """What to replay of a dialect, and how many questions it is.
+) -> tuple[Part, list[GridQuestion]]:
+    """What to replay of a dialect, and its questions.
 
     Raises UsageError where the framework is not installed, or its values are not recorded.
     """
@@ -576,7 +579,7 @@ def replayed_part(
     name = through[1] if through else ""
     part = Part(dialect.name, asking.name, mode, tuple(ops), sample, seed, name)
     try:
-        return part, len(part.questions(part.recorder()))
+        return part, part.questions()
     except ValueError as error:
         raise UsageError(f"--values: {error}") from None
 
@@ -590,9 +593,8 @@ def speaker_of(part: Part) -> Framework | None:
 
 
 @contextmanager
-def _judging(part: Part) -> Iterator[Callable[[int], Judged]]:
+def _judging(part: Part, asked: Sequence[GridQuestion]) -> Iterator[Callable[[int], Judged]]:
     recorder = part.recorder()
-    asked = part.questions(recorder)
     judge = Judge(part.dialect, recorder, part.seed)
     with recorder.session():
         yield lambda place: judge.judged(asked[place])

@@ -264,16 +264,32 @@ def replayed_questions(
 ) -> Iterator[GridQuestion]:
     """The questions of the grid that can be replayed: all but those about lists, bare dtypes and
     dtypes of which no values are held."""
-    known = {None, *dtypes}
+    known = frozenset({None, *dtypes})
     for question in questions(scope, ops):
-        if question.op in _NOT_REPLAYED or any(o.startswith("[") for o in question.operands):
-            continue
-        named = given_by_name(question.form)
-        if _NOT_WHOLE in named and question.op not in REDUCTIONS:
-            continue
-        specs = list(map(read_operand, question.operands))
-        if all(s.dtype in known and s.is_array for s in specs) and named.get("out", None) in known:
+        if question.op not in _NOT_REPLAYED and _is_replayed(question, known):
             yield question
+
+
+def _is_replayed(question: GridQuestion, known: frozenset[str | None]) -> bool:
+    out, is_partly = _by_name(question.form)
+    if out not in known or (is_partly and question.op not in REDUCTIONS):
+        return False
+    return all(_is_held(operand, known) for operand in question.operands)
+
+
+@functools.cache
+def _by_name(form: str) -> tuple[str | None, bool]:
+    """The dtype of what is written into, and whether only a part of it is."""
+    named = given_by_name(form)
+    return named.get("out"), _NOT_WHOLE in named
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _is_held(operand: str, known: frozenset[str | None]) -> bool:
+    if operand.startswith("["):
+        return False
+    spec = read_operand(operand)
+    return spec.is_array and spec.dtype in known
 
 
 def cases_of(question: GridQuestion, seed: int = 0) -> ReplayedQuestion:
