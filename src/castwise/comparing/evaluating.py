@@ -10,6 +10,7 @@ from typing import NamedTuple
 from castwise.conformance.arithmetic import (
     ELEMENTWISE,
     EXACT,
+    NOT_ROUNDED,
     RUNNING,
     SPREADS,
     SUMS,
@@ -17,6 +18,8 @@ from castwise.conformance.arithmetic import (
     computed,
     converted,
     is_known,
+    is_near,
+    is_subnormal,
     overflows_squared,
     running,
     totals,
@@ -59,13 +62,17 @@ def wrong_element(asked: Asked) -> str | None:
     result, is_any = str(decision.result), False
     for row, found in zip(rows, held.values, strict=True):
         told = converted(computed(op, compute, row), result)
-        if told is None:
+        if told is None or any(is_subnormal(number, compute) for number in (*row, told)):
             continue
         is_any = True
-        if not _is_same(told, found):
+        if not _is_same(told, found) and not _is_rounded_so(op, told, found, result):
             numbers = ", ".join("?" if n is None else written(n) for n in row)
             return f"{op}({numbers}) in {compute} is {written(told)}, not {written(found)}"
     return "" if is_any else None
+
+
+def _is_rounded_so(op: str, told: Scalar, found: Scalar, result: str) -> bool:
+    return op in NOT_ROUNDED and isinstance(told, float) and is_near(told, found, result)
 
 
 def _read(decision: Decision, case: Case) -> list[list[Number]] | None:

@@ -37,6 +37,21 @@ def _is_int(dtype: str) -> bool:
     return dtype.startswith(("int", "uint"))
 
 
+def is_subnormal(value: Number, dtype: str) -> bool:
+    """Whether a number is smaller than the normal ones of a dtype: some processors' modes, and
+    frameworks, take it for zero."""
+    if value is None or isinstance(value, int):
+        return False
+    _, least, _ = _FORMATS.get(_PARTS.get(dtype, dtype), _FORMATS["float64"])
+    return any(0 < abs(part) < 2.0**least for part in (value.real, value.imag))
+
+
+def is_near(told: Scalar, found: Scalar, dtype: str) -> bool:
+    """Whether two floats are within a few units in the last place of a dtype."""
+    digits = _FORMATS[dtype][0]
+    return abs(told - found) <= abs(told) * 2.0 ** (3 - digits)
+
+
 def greatest(dtype: str) -> float:
     """The greatest finite number of a float dtype, or of the parts of a complex one."""
     digits, _, most = _FORMATS[_PARTS.get(dtype, dtype)]
@@ -217,7 +232,7 @@ _FUNCTIONS: dict[str, Elementwise] = {
     "div": _divided, "reciprocal": lambda x: _divided(1.0, x), "neg": operator.neg, "abs": abs,
     "square": lambda x: x * x, "sqrt": _square_root, "sign": _sign, "copysign": _copied_sign,
     "floor": _whole(math.floor), "ceil": _whole(math.ceil), "trunc": _whole(math.trunc),
-    "round": _whole(round), "relu": lambda x: max(x, 0) or None,
+    "round": _whole(round), "relu": lambda x: None if x != x else max(x, 0) or None,
     "maximum": _extreme(max), "minimum": _extreme(min), "fmax": _extreme(max),
     "fmin": _extreme(min), "clamp_min": _extreme(max), "clamp_max": _extreme(min),
     "clamp": _clamped,
@@ -232,6 +247,7 @@ _OF_COMPLEX = words(
     "add sub eq ne where logical_and logical_or logical_xor logical_not neg positive"
 )
 ELEMENTWISE = tuple(_FUNCTIONS)
+NOT_ROUNDED = ("sqrt",)  # not everywhere to the nearest number
 
 
 # Sums and products of four numbers, in every order that is likely: one of these must explain what
@@ -258,8 +274,14 @@ def totals(op: str, dtype: str, values: Sequence[Number]) -> list[Number]:
         (a, b, c, d) = values
         found += [joined(joined(b, c), a, d), joined(joined(c, d), b, a)]
     if op == "mean":
-        return [computed("div", dtype, (each, len(values))) for each in found]
+        return [_shared(each, len(values), dtype) for each in found]
     return found
+
+
+def _shared(total: Number, count: int, dtype: str) -> Number:
+    if isinstance(total, int) and dtype not in _FORMATS:
+        return int(math.copysign(abs(total) // count, total))
+    return computed("div", dtype, (total, count))
 
 
 def running(op: str, dtype: str, values: Sequence[Number]) -> list[Number]:
