@@ -144,6 +144,20 @@ def test_the_report_names_classes_with_lines_that_run(monkeypatch: pytest.Monkey
         assert eval(plain, names) != eval(by_hand, names)
 
 
+def test_a_listed_difference_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = replaying.listed_replays()
+    assert all(each.kind in replaying.KINDS and each.reason for each in listed)
+    found = judged(monkeypatch, asked("mul", "float32[3]", "float32[3]"), compute=FLOAT16)
+    assert found.finding is not None
+    assert replaying.listed_replay_at("numpy", found.finding) is None
+    known = replaying.ListedReplay("numpy", "compute", "mul", ".*", "float32.*", "known")
+    monkeypatch.setattr(replaying, "listed_replays", lambda: (known,))
+    recorder = find_value_recorder("numpy")
+    summed = replaying.summed(replaying.to_dialect("numpy"), recorder, 1, [found])
+    assert summed.agrees
+    assert [each.reason for each in summed.listed] == ["known"]
+
+
 # The values, and the arithmetic.
 
 

@@ -148,7 +148,8 @@ class Judge:
     def _smallest(self, finding: Finding) -> Finding:
         """The same difference in one element, where one is enough."""
         lengths = {given.held.shape for given in finding.case if given.held.shape}
-        if len(lengths) != 1 or len(next(iter(lengths))) != 1:
+        is_shaped = "out" in given_by_name(finding.question.form)  # what is written into has three
+        if is_shaped or len(lengths) != 1 or len(next(iter(lengths))) != 1:
             return finding
         ((count,),) = lengths
         for place in range(count):
@@ -324,7 +325,7 @@ class _Replay:
             target = str(decision.compute)
             operands[at] = self._cast(given, None, target)
             ran = self._finished(self._run(self._form, operands))
-            if not _same(self._direct, ran):
+            if ran.is_result and not _same(self._direct, ran):
                 casts = [str(cast.target) if cast else "" for cast in decision.casts]
                 casts[at] = target
                 return self._found("number", ran)._replace(casts=tuple(casts))
