@@ -105,7 +105,7 @@ def cast_first(
 
 def is_compute_asked(plan: Plan, named: Named) -> bool:
     """Whether dtype= is the dtype the op computes in."""
-    return named.dtype is not None and plan.arguments.dtype == "computes"
+    return named.dtype is not None and plan.arguments.dtype in ("computes", "sums in it")
 
 
 def loop_giving(plan: Plan, operands: tuple[Operand, ...], target: DType, note: Note) -> DType:

@@ -32,6 +32,8 @@ def computation(plan: Plan, question: Question, promoted: Computation) -> Comput
     """What the framework computes, where promotion gives some casts and a dtype."""
     if question.form == "augmented":
         question = as_computed(question)
+    if question.named.dtype and plan.arguments.dtype == "sums in it":
+        return promoted._replace(casts=(None,) * len(promoted.casts))
     promoted = _without_imaginary(plan, question, promoted)
     for look in OWN_WAYS.get(question.op.name, ()):
         found = look(plan, question, promoted)
@@ -40,7 +42,7 @@ def computation(plan: Plan, question: Question, promoted: Computation) -> Comput
     wide = plan.reads.get(promoted.compute)
     if wide is None:
         return promoted
-    is_asked = question.named.dtype or (question.out and plan.writes.comes_first)
+    is_asked = question.named.dtype or (question.out and plan.writes.counts)
     if is_asked and plan.arguments.dtype == "casts to read":
         (operand,) = question.operands
         assert operand.dtype is not None  # these are ops of one array

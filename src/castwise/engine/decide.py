@@ -74,7 +74,7 @@ from castwise.engine.writes import (
 )
 from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import DTYPE_ARGUMENTS, Composed
+from castwise.rules.rule import DESTINATIONS, DTYPE_ARGUMENTS, Composed
 from castwise.vocab.dtypes import EXACT, DType, dtype, strong_twin, weak_nodes
 from castwise.vocab.notation import parse_scalar, split_arguments
 from castwise.vocab.operands import UNDEFINED, Operand, Role, array_operand, scalar_operand
@@ -117,7 +117,7 @@ def _by_rules(question: Question, note: Note) -> Decision:
     result = computed
     if is_in_place or question.out:
         computed, result = _result_as_written(plan, question, operands, computed, note)
-        compute = result if plan.writes.comes_first else compute
+        compute = computed if plan.writes.counts else compute
         is_weak = is_weak if takes_any(plan) else is_kept_weak
     casts = _casts(plan, given, _cast_targets(plan, operands, compute, is_own), place)
     told = _told(plan, question, found, Computation(compute, casts), given, place)
@@ -153,7 +153,7 @@ def _told(
     if found.steps:
         return found.steps._replace(casts=_placed(given, found.steps.casts, place))
     has_scalar = any([o.role is Role.NUMPY_SCALAR for o in given])
-    has_own_way = plan.reads or has_scalar or question.op.name in OWN_WAYS
+    has_own_way = plan.reads or has_scalar or question.op.name in OWN_WAYS or question.named.dtype
     if not found.is_own or not has_own_way:
         return None
     told = computation(plan, question, promoted)
@@ -221,7 +221,7 @@ def _own_dtypes(
     if named.dtype and is_compute_asked(plan, named):
         compute, is_weak = named.dtype, False
         if note:
-            note(f"dtype={compute}: {DTYPE_ARGUMENTS['computes']}.")
+            note(f"dtype={compute}: {DTYPE_ARGUMENTS[plan.arguments.dtype]}.")
     check_values(plan, operands, compute, question)
     if named is not NOTHING:
         check_named(plan, operands, named, compute)
@@ -518,10 +518,13 @@ def _result_as_written(
             note(f"Nothing is cast: the result takes the destination's dtype, {destination}.")
         return destination, destination
     written = written_dtype(plan, computed, destination)
-    if plan.writes.comes_first:
+    if plan.writes.counts:
+        counting = [written, *[o.dtype for o in operands if plan.writes.counts == "joined"]]
+        masks = [plan.reach.masks[dtype] for dtype in counting if dtype]
+        found = plan.reach.common(masks) or computed
         if note:
-            note(f"{plan.op.name} computes in {written}, the dtype of what it writes into.")
-        return written, written
+            note(f"{plan.op.name} {DESTINATIONS[plan.writes.counts]}: {found}.")
+        return found, written
     if note and plan.writes.into == "becomes":
         note(f"The array itself becomes the {computed} result.")
     elif note and not rebinds(question):

@@ -52,6 +52,7 @@ _NAMED = {
     "sum prod cumsum cumprod mean std var": Rule(
         arguments=Arguments(dtype="computes", takes_casting=False)
     ),
+    "std var": Rule(arguments=Arguments(dtype="sums in it")),
     "round real imag angle norm median any all max min argmax argmin count_nonzero dot outer inner"
     " cross kron where allclose isclose pad result_type promote_types": Rule(
         arguments=Arguments(dtype="", takes_casting=False)
@@ -96,7 +97,7 @@ _OPS = {
     **_NAMED,
     # These compute in the dtype of out=.
     "sum/out prod/out cumsum/out mean/out": Rule(
-        writes=Writes(into="any", never="", comes_first=True)
+        writes=Writes(into="any", never="", counts="joined")
     ),
     # The dtype of out= must cast safely to the index dtype, not the other way round.
     "argmax/out argmin/out": Rule(

@@ -180,10 +180,10 @@ _OPS = {
     "neg/out abs/out floor/out ceil/out round/out trunc/out sign/out bitwise_not/out matmul/out"
     " argmax/out argmin/out": Rule(writes=Writes(into="same dtype")),
     "any/out all/out": Rule(
-        writes=Writes(into="same dtype", also="bool -> uint8; uint8 -> bool", comes_first=True)
+        writes=Writes(into="same dtype", also="bool -> uint8; uint8 -> bool", counts="alone")
     ),
-    "sum/out prod/out cumsum/out": Rule(writes=Writes(into="any", comes_first=True)),
-    "mean/out": Rule(writes=Writes(also="complex -> float", comes_first=True)),
+    "sum/out prod/out cumsum/out": Rule(writes=Writes(into="any", counts="alone")),
+    "mean/out": Rule(writes=Writes(also="complex -> float", counts="alone")),
     "imag": Rule(computes="complex", otherwise="refused"),
     "pow": Rule(
         range=Range(limit="magnitude", beyond="raises", looks_at="int float16 bfloat16"),
@@ -219,7 +219,7 @@ _OPS = {
     "*/augmented": Rule(writes=Writes(rebinds="with NumPy arrays")),  # x.add_(y) refuses them
     "matmul/augmented": Rule(writes=Writes(rebinds="always")),  # there is no such method
     "abs/inplace": Rule(accepts=Accepts(refuses="complex")),
-    "cumsum/inplace cumprod/inplace": Rule(writes=Writes(into="any", comes_first=True)),
+    "cumsum/inplace cumprod/inplace": Rule(writes=Writes(into="any", counts="alone")),
     "logsumexp": Rule(computes="float complex", integers_become_float=True),
     "sum prod cumsum cumprod softmax log_softmax norm": Rule(
         arguments=Arguments(dtype="casts first")

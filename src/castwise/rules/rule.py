@@ -463,14 +463,20 @@ REBINDS = {
 }
 
 
+# How what is written into counts for the dtype that the op computes in; by default not at all.
+DESTINATIONS = {
+    "alone": "computes in the dtype of what it writes into",
+    "joined": "computes in the common dtype of its operands and what it writes into",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Writes:
     """What may be written in place, by `x += y` or into out=."""
 
     into: Word = stated("what may be written: {}", words=OUTPUTS, default="any")
     rebinds: Word = stated("{}", words=REBINDS)  # by default `x += y` works in place
-    # The operands are cast to what is written into before the op computes.
-    comes_first: Flag = stated("computes in the dtype of what it writes into")
+    counts: Word = stated("{}", words=DESTINATIONS)
     also: Pairs = stated("may also be written: {}")
     never: Pairs = stated("may not be written: {}", otherwise="no exception")
 
@@ -480,6 +486,7 @@ DTYPE_ARGUMENTS = {
     "casts first": "the operands are cast to it before the op sees them",
     "casts to read": "the operands are cast to what the op computes in for it",
     "computes": "the op accepts the same operands as without it, and computes in it",
+    "sums in it": "the op accepts the same operands as without it, casts none, and sums in it",
     "result": "a loop that returns it is chosen, and the operands are cast to its compute dtype",
 }
 # The words of casting=, each with the rule of OUTPUTS it means.
