@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from castwise.catalog import to_dialect
+from castwise.conformance.questions import OF_SHAPES_ALONE
 from castwise.graph.onnx.export import new_writer, program_to_onnx, write_op
 from castwise.graph.onnx.runtimes import ONNX_NAMES, LackingError, runtime_loads
 from castwise.graph.onnx.writer import Value
@@ -14,7 +15,7 @@ from castwise.graph.program import CAST, INPUT, Node, Program, Shape, Slot
 from castwise.graph.recording import recording_backend
 from castwise.graph.traced import Traced
 from castwise.vocab.dtypes import DTYPES, DType, dtype, dtypes_named
-from castwise.vocab.ops import OPS, op
+from castwise.vocab.ops import LAYERS, OPS, op
 
 _NAMES = ("x", "y", "z")
 
@@ -71,8 +72,11 @@ class Support:
 
 
 def computing_ops() -> tuple[str, ...]:
-    """The ops that compute something, except layers; the others answer questions about dtypes."""
-    return tuple([name for name, row in OPS.items() if row.family not in ("questions", "layers")])
+    """The ops that compute something of any shape, except those that only answer questions."""
+    others = {*LAYERS, *OF_SHAPES_ALONE}
+    return tuple([
+        name for name, row in OPS.items() if row.family != "questions" and name not in others
+    ])  # fmt: skip
 
 
 def cells() -> Iterator[tuple[str, DType]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -108,9 +109,15 @@ def specs(tensors: list[Any]) -> list[str]:
 def test_a_graph_gives_what_eager_gives(name: str, dtype: str) -> None:
     fn, arrays = CASES[name]
     given = operands(arrays, dtype, "numpy", "torch")
+    try:
+        eager = flat(fn(*given))
+    except cw.PromotionError as refusal:  # torch has no inverses and transforms of halves
+        with pytest.raises(cw.PromotionError, match=re.escape(str(refusal)[:30])):
+            cw.trace(fn, *specs(given), dialect="torch")
+        assert dtype == "float16"
+        return
     graph = cw.trace(fn, *specs(given), dialect="torch")
     results = [graph(*given), graph.simplify().graph(*given), graph.preserve("torch")(*given)]
-    eager = flat(fn(*operands(arrays, dtype, "numpy", "torch")))
     for node, wanted in zip(graph.outputs, eager, strict=True):
         assert node.type == f"{wanted.dtype}[{','.join(map(str, wanted.shape))}]"
     for returned in results:
@@ -180,12 +187,11 @@ def test_several_results_are_computed_once_and_read_line_by_line() -> None:
 
 def test_another_dialect_is_asked_for_functions_too() -> None:
     graph = cw.trace(lambda x: xp.linalg.svd(x)[1] + xp.fft.fft(x)[0], "int32[3,3]",
-                     dialect="torch")  # fmt: skip
+                     dialect="jax")  # fmt: skip
     there = graph.redialect("numpy")
     assert [(c.op, str(c.there.result)) for c in there.changes if c.there] == [
-        ("linalg.svd", "float64"), ("fft.fft", "float64"), ("add", "complex128"),
+        ("linalg.svd", "float64"), ("fft.fft", "complex128"), ("add", "complex128"),
     ]  # fmt: skip
-    assert "linalg.svd is decided as sqrt: " in str(there)
 
 
 def test_a_mask_from_outside_names_places() -> None:

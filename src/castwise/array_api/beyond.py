@@ -19,7 +19,7 @@ from castwise.array_api.functions import (
 )
 from castwise.arrays.functions import standard_name
 from castwise.arrays.tensor import Tensor
-from castwise.vocab.ops import OPS, Op
+from castwise.vocab.ops import EXTENSIONS, OPS, Op
 
 __all__ = [
     "addcdiv", "addcmul", "allclose", "angle", "cbrt", "clamp_max", "clamp_min", "cross", "degrees",
@@ -164,7 +164,9 @@ def functions_from_rows(known: Collection[str]) -> dict[str, Callable[..., Tenso
     return {
         name: _function(row)
         for name, row in OPS.items()
-        if row.family != "questions" and {name, standard_name(name)}.isdisjoint(known)
+        if row.family != "questions"
+        and name not in EXTENSIONS
+        and {name, standard_name(name)}.isdisjoint(known)
     }
 
 

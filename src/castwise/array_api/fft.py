@@ -1,4 +1,4 @@
-"""The fft extension; each transform is decided like an op on floats."""
+"""The fft extension: each transform is an op."""
 
 from __future__ import annotations
 

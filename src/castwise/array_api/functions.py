@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from castwise.arrays.calls import asked
 from castwise.arrays.elements import (
     as_index,
     backend_result,
@@ -28,6 +29,7 @@ from castwise.arrays.functions import standard_name
 from castwise.arrays.kinds import truncated_dtype
 from castwise.arrays.tensor import Tensor, compute, compute_several
 from castwise.catalog import STANDARD
+from castwise.engine.ask import answer
 from castwise.errors import UsageError
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import to_dtype
@@ -69,6 +71,11 @@ def several(name: str, *operands: Any, **options: Any) -> tuple[Tensor, ...]:
 def first_result(name: str, *operands: Any, **options: Any) -> Tensor:
     """A function with one result whose dtype is not the compute dtype."""
     return several(name, *operands, **options)[0]
+
+
+def check_accepted(name: str, x: Tensor) -> None:
+    """Raises PromotionError if an op, which another is computed with, does not take a tensor."""
+    answer(asked(name, (x,), "function", home=STANDARD))
 
 
 def reduced(name: str, x: Tensor, dtype: object, **options: Any) -> Tensor:
@@ -238,7 +245,7 @@ def where(condition: Tensor, x1: Operand, x2: Operand, /) -> Tensor:
 
 def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Tensor:
     """Whether each element of x1 equals one of x2, or none if inverted."""
-    return first_result("isin", x1, x2, invert=invert)
+    return op("isin", x1, x2, invert=invert)
 
 
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:

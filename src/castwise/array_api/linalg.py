@@ -1,4 +1,4 @@
-"""The linalg extension; functions without their own op are decided like a similar one."""
+"""The linalg extension: each function is an op, or made of ops."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from castwise.array_api.functions import (
     Axes,
+    check_accepted,
     first_result,
     matmul,
     matrix_transpose,
@@ -113,11 +114,15 @@ def matrix_norm(
     x: Tensor, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
 ) -> Tensor:
     """A norm of matrices, by default the Frobenius norm."""
+    if ord in (2, -2, "nuc"):
+        check_accepted("linalg.svdvals", x)
     return op("linalg.matrix_norm", x, keepdims=keepdims, ord=ord)
 
 
 def matrix_power(x: Tensor, n: int, /) -> Tensor:
-    """Square matrices to an integer power."""
+    """Square matrices to an integer power; to a negative one, their inverses to the positive."""
+    if n < 0:
+        return matrix_power(inv(x), -n)
     return first_result("linalg.matrix_power", x, n=n)
 
 

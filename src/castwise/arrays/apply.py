@@ -20,7 +20,6 @@ from castwise.arrays.calls import (
     common_backend,
     common_dialect,
     common_home,
-    decided,
     has_lists,
     raw_operands,
     without_lists,
@@ -41,6 +40,7 @@ from castwise.arrays.steps import (
 )
 from castwise.catalog import DEFAULT
 from castwise.engine.ask import (
+    answer,
     asked_op,
     check_augmented,
     dialect_chosen,
@@ -54,6 +54,7 @@ from castwise.engine.writes import as_computed, rebinds, takes_result
 from castwise.errors import PromotionError, UsageError
 from castwise.vocab.dtypes import DType, dtype, dtypes_named
 from castwise.vocab.operands import value_class
+from castwise.vocab.ops import EXTENSIONS
 
 if TYPE_CHECKING:
     from castwise.arrays.tensor import Tensor
@@ -312,7 +313,7 @@ def _first_tensor(operands: Sequence[Any]) -> TensorData:
 def computed(
     name: str, operands: tuple[Any, ...], form: str, home: str, options: dict[str, Any]
 ) -> tuple[Any, Any]:
-    """The array that an op gives, and its kind; a pair of each for topk, which gives two."""
+    """The array that an op gives, and its kind; a tuple of each where it gives several."""
     key = None
     if len(operands) == 2 and not options:
         first, second = operands
@@ -323,6 +324,10 @@ def computed(
                 return known.run(first._array, second._array), known.kind
     call = arranged(name, operands, options, home, form)
     prepared = prepare(name, call.operands, form, home=home, alpha=call.alpha, named=call.named)
+    if prepared.decision.question.op.name in EXTENSIONS:
+        found = computed_several(name, operands, home, options)
+        arrays, kinds = zip(*found, strict=True)
+        return (arrays, kinds) if len(found) > 1 else found[0]
     if prepared.decision.question.op.shapes.gives_pair:
         return _values_and_places(prepared, call)
     array = run(prepared, call.operands, call.options)
@@ -426,7 +431,7 @@ def _prepare_anew(
 ) -> Prepared:
     """The computation for a new signature."""
     backend = common_backend(operands, question.operands)
-    decision = decided(name, question)
+    decision = answer(question)
     have_no_dimensions = [o.is_scalar or o.rank == 0 for o in question.operands]
     if name in _OF_VECTORS and any(have_no_dimensions):  # backends differ in how they treat it
         raise UsageError(

@@ -27,7 +27,7 @@ from castwise.engine.ask import answer, find_op, named_arguments, to_number
 from castwise.engine.decision import NOTHING, Decision, Named, Question
 from castwise.engine.lists import as_arrays
 from castwise.engine.plan import looks_at_values
-from castwise.errors import PromotionError, UsageError
+from castwise.errors import UsageError
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.live import check_dense
@@ -243,22 +243,12 @@ def without_lists(
     if not has_lists(operands):
         return operands
     question = asked(name, operands, form, home=home, inplace=inplace)
-    decided(name, question)
+    answer(question)  # raises where lists are refused
     return _made_tensors(question, operands, home)
 
 
 def _is_empty(operand: Any) -> bool:
     return isinstance(operand, TensorData) and 0 in operand._array.shape
-
-
-def decided(name: str, question: Question) -> Decision:
-    """The decision; a refusal for a function without its own op names the op it is decided as."""
-    try:
-        return answer(question)
-    except PromotionError as error:
-        if name not in LIKE:
-            raise
-        raise type(error)(f"{name} is decided as {question.op.name}: {error}") from None
 
 
 # Options that both the decision and the backend use.

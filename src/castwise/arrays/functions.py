@@ -481,22 +481,9 @@ def above_zero(backend: Backend, array: Any, held: DType) -> Any:
     return function_for(backend, "where", held)(is_none, nan, array)
 
 
-# Functions without their own op: each is decided like some op, but has its own computation.
-#
-# A dotted name is a function of one of the standard's extensions.
-
-_FUNCTIONS = {
-    "eq": "isin", "clamp": "clip_above", "gelu": "gelu_tanh", "median": "lower_median",
-    "matmul": "tensordot", "div": "linalg.solve", "norm": "linalg.matrix_norm linalg.vector_norm",
-    "sqrt": """
-        linalg.cholesky linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.inv
-        linalg.matrix_power linalg.matrix_rank linalg.pinv linalg.qr linalg.slogdet linalg.svd
-        linalg.svdvals fft.fft fft.ifft fft.fftn fft.ifftn fft.rfft fft.irfft fft.rfftn fft.irfftn
-        fft.hfft fft.ihfft
-    """,
-}  # fmt: skip
-# function -> the op it is decided as
-LIKE = {name: op for op, names in _FUNCTIONS.items() for name in names.split()}
+# Other computations of an op, which the rules about values or the arguments of a call choose: each
+# is decided as the op itself.
+LIKE = {"clip_above": "clamp", "gelu_tanh": "gelu", "lower_median": "median"}
 
 # Products of vectors and matrices beyond the Array API standard, written once for any namespace of
 # it, like the other recipes.
@@ -817,7 +804,7 @@ def cross_entropy(xp: Any, x: Any, target: Any, *, reduction: str = "mean") -> A
     return _reduced(xp, -xp.sum(products, axis=axis), reduction)
 
 
-_PARTS_OF_OPS = {"clip_above", "gelu_tanh", "lower_median", "isin"}
+_PARTS_OF_OPS = frozenset(LIKE)
 
 # A recipe has the name of its op, or is part of one.
 RECIPES: dict[str, Callable[..., Any]] = {

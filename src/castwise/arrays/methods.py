@@ -28,7 +28,7 @@ from castwise.arrays.operators import rounded
 from castwise.catalog import dialect_named, dialects
 from castwise.errors import UsageError
 from castwise.rules.values import ArrayMethods
-from castwise.vocab.ops import OPS
+from castwise.vocab.ops import EXTENSIONS, OPS
 
 if TYPE_CHECKING:
     from castwise.arrays.tensor import Tensor
@@ -477,7 +477,7 @@ class OpsAreNoMethods:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        for name in OPS.keys() - set(dir(cls)):
+        for name in OPS.keys() - {*EXTENSIONS} - set(dir(cls)):
             setattr(cls, name, NoMethod(name))
 
     def __dir__(self) -> list[str]:
@@ -755,7 +755,9 @@ class Methods(Ops, Casts, TensorData):
         return apply_several("linalg.inv", self)[0]
 
     def matrix_power(self, n: int) -> Tensor:
-        """The products of matrices with themselves."""
+        """The products of matrices with themselves, or of their inverses."""
+        if n < 0:
+            return self.inverse().matrix_power(-n)
         return apply_several("linalg.matrix_power", self, n=n)[0]
 
     # The elements in another shape or order.

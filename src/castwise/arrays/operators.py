@@ -25,7 +25,7 @@ from castwise.arrays.kinds import TensorData
 from castwise.catalog import DEFAULT, dialect_named
 from castwise.engine.ask import find_op
 from castwise.errors import CallError, UsageError
-from castwise.vocab.ops import OPS, Op
+from castwise.vocab.ops import EXTENSIONS, OPS, Op
 
 if TYPE_CHECKING:
     from castwise.arrays.tensor import Tensor
@@ -173,7 +173,7 @@ def _op(name: str) -> Op | None:
         row = find_op(name, dialect_named(DEFAULT))
     except UsageError:
         return None
-    return None if row.family in _NOT_APPLIED else row
+    return None if row.family in _NOT_APPLIED or row.name in EXTENSIONS else row
 
 
 def parameters(function: Any) -> dict[str, inspect.Parameter]:

@@ -14,7 +14,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from castwise.vocab.notation import given_by_name
-from castwise.vocab.ops import LAYERS
+from castwise.vocab.ops import EXTENSIONS, LAYERS
 from castwise.vocab.ops import OPS as OP_ROWS
 
 # Reading of the operand notation the grid writes.
@@ -24,7 +24,7 @@ from castwise.vocab.ops import OPS as OP_ROWS
 
 Scalar = bool | int | float | complex
 
-_ARRAY = re.compile(r"(np\.)?(\w+?)(\*)?(?:=(.+))?\[(3(?:,3)*)?\]")
+_ARRAY = re.compile(r"(np\.)?(\w+?)(\*)?(?:=(.+))?\[([13](?:,[13])*)?\]")
 _DTYPE = re.compile(r"bool|[a-z]+\d\w*")
 _NUMPY_SCALAR = re.compile(r"np\.(\w+)\((.+)\)")
 
@@ -251,6 +251,20 @@ _MIXED: dict[str, Callable[..., Iterator[Operands]]] = {
 }
 
 
+# A matrix of a single one can be inverted and factorised in every dtype. A transform of several
+# dimensions may differ from one of a vector.
+_SHAPES_ALONE = {
+    "linalg": ("[1,1]",), "fft": ("[3]", "[3,3]"), "tensordot": ("[3]",), "isin": ("[3]",)
+}  # fmt: skip
+
+
+def _of_shapes_alone(op: str, dtypes: Words) -> Iterator[Operands]:
+    """Each dtype alone; of an op of two operands, each pair."""
+    count = OP_ROWS[op].arity[0]
+    for shape in _SHAPES_ALONE[op.partition(".")[0]]:
+        yield from product([f"{dtype}{shape}" for dtype in dtypes], repeat=count)
+
+
 def _shaped(shapes: Words, dtypes: Words) -> Operands:
     return tuple(f"{dtype}{shape}" for dtype, shape in zip(dtypes, shapes, strict=True))
 
@@ -268,11 +282,13 @@ def product_equation(operands: Sequence[object]) -> str:
 
 # How an op is asked about follows from its row.
 _ROWS = tuple(OP_ROWS.values())
-_NO_LAYERS = tuple(op for op in _ROWS if op.name not in LAYERS)
+OF_SHAPES_ALONE = (*EXTENSIONS, "tensordot", "isin")
+_APART = frozenset({*LAYERS, *OF_SHAPES_ALONE})  # with operands of their own shapes
+_NO_LAYERS = tuple(op for op in _ROWS if op.name not in _APART)
 REDUCTIONS = tuple(op.name for op in _ROWS if op.family == "reductions")
 UNARY = tuple(op.name for op in _NO_LAYERS if op.arity == (1, 1) and op.name not in REDUCTIONS)
 # A scalar would only test their argument parsing.
-ARRAYS_ONLY = tuple(op.name for op in _ROWS if op.call.arrays_only)
+ARRAYS_ONLY = tuple(op.name for op in _NO_LAYERS if op.call.arrays_only)
 _PAIRS = [op.name for op in _NO_LAYERS if op.arity == (2, 2) and not op.call.arrays_only]
 BINARY = (*_PAIRS, "result_type")
 DTYPES_ONLY = words("promote_types can_cast")
@@ -283,7 +299,7 @@ SCANS = tuple(op.name for op in _ROWS if op.call.along_axis)
 LOSSES = tuple(op.name for op in _ROWS if op.family == "losses")
 OPS = (
     *(*BINARY, *ARRAYS_ONLY, *DTYPES_ONLY, *SELECTIONS),
-    *(*TERNARY, *JOINS, *UNARY, *REDUCTIONS, *LAYERS),
+    *(*TERNARY, *JOINS, *UNARY, *REDUCTIONS, *LAYERS, *OF_SHAPES_ALONE),
 )
 
 # One op of each family of rules: where a value decides, it decides alike within a family.
@@ -412,7 +428,7 @@ def questions(scope: Scope, ops: Iterable[str] | None = None) -> Iterator[GridQu
     """Every question to a framework, grouped by op and form, none of them twice."""
     for op in OPS if ops is None else ops:
         for form in scope.forms.get(op, ()):
-            more = () if op in LAYERS else (_with_rare, _with_lists)
+            more = () if op in _APART else (_with_rare, _with_lists)
             asked = chain.from_iterable(part(scope, op, form) for part in (_operands, *more))
             for operands in dict.fromkeys(asked):
                 question = GridQuestion(op, form, operands)
@@ -436,6 +452,8 @@ def _operands(scope: Scope, op: str, form: str) -> Iterable[Operands]:
     if op in LAYERS:
         some = [] if "=" in form else [dtype for dtype in SAMPLE if dtype in scope.dtypes]
         return _layer_operands(op, dtypes, scope.rare, some)
+    if op in OF_SHAPES_ALONE:
+        return _of_shapes_alone(op, dtypes)
     if "=" in form:
         return _with_named(scope, op, form, arrays)
     if op in UNARY or op in REDUCTIONS:

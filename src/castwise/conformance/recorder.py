@@ -29,8 +29,10 @@ from castwise.conformance.questions import (
     read_operand,
 )
 from castwise.conformance.values import Held
+from castwise.vocab.dtypes import dtype
 from castwise.vocab.notation import NO_KERNEL, REFUSED, given_by_name
 from castwise.vocab.ops import LAYERS
+from castwise.vocab.ops import OPS as OP_ROWS
 
 Header = dict[str, str]
 
@@ -146,12 +148,32 @@ def answer_or_why_not(
         result = recorder.call(question.op, question.form, operands)
         if result is None:
             return None
-        answer = recorder.dtype_of(result)
+        answer = _dtype_of_first(recorder, question.op, result)
         why = "", f"the result is a {type(result).__name__}"
     except Exception as error:  # whatever a framework raises is an answer to judge
         answer = recorder.classify(error)
         why = type(error).__name__, str(error)[:200]
     return NoAnswer(*why) if answer is None else answer
+
+
+def _dtype_of_first(recorder: Recorder, op: str, result: Any) -> str | None:
+    """The dtype of a result, or of the first of several.
+
+    Raises ValueError where those of the others are not what the op's row says.
+    """
+    words = (OP_ROWS[op].result, *OP_ROWS[op].others) if op in OP_ROWS else ()
+    if len(words) < 2:
+        return recorder.dtype_of(result)
+    if not isinstance(result, (tuple, list)):
+        return recorder.dtype_of(result)
+    names = [recorder.dtype_of(each) for each in result]
+    if None in names:
+        return None
+    given = [dtype(name.removesuffix("*")) for name in names if name]
+    compute = given[words.index("same")] if "same" in words else given[0]
+    if given != [compute.part if word == "real" else compute for word in words]:
+        raise ValueError(f"{op} gives {', '.join(filter(None, names))}: its row says {words}.")
+    return names[0]
 
 
 # What tells whether a dtype is taken: the first that a framework has.
@@ -383,8 +405,8 @@ def called_with_operands(found: Mapping[str, FoundFunction]) -> dict[str, Callab
 
 def _path(rooms: Rooms, aliases: Mapping[str, str], op: str) -> str | None:
     names = (op, *aliases.get(op, "").split())
-    paths = (f"{room}.{name}" for room in rooms for name in names if hasattr(rooms[room], name))
-    return next(paths, None)
+    paths = (f"{room}.{name}" for room in rooms for name in names)
+    return next((path for path in paths if _at(rooms, path) is not None), None)
 
 
 def _at(rooms: Rooms, path: str) -> Any:

@@ -284,6 +284,8 @@ def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, not
         return compute
     elif plan.result == "real":
         result = compute.part
+    elif plan.result == "complex":
+        result = compute.of_parts
     elif plan.result == "first":
         first = operands[0].dtype or compute
         result = first if takes_any(plan) else written_dtype(plan, compute, first)

@@ -25,7 +25,7 @@ from castwise.vocab.operands import (
     scalar_operand,
     scalar_text,
 )
-from castwise.vocab.ops import Op, op_of_symbol
+from castwise.vocab.ops import EXTENSIONS, Op, op_of_symbol
 
 # Operators between Python's own numbers, which Python computes before any framework sees them.
 
@@ -97,7 +97,7 @@ def _result_shape(row: Op, shapes: Sequence[Shape], options: Mapping[str, Any]) 
         return shapes[0]
     if row.family == "reductions" and not row.call.along_axis:
         return _reduced(shapes[0], options)
-    if None in shapes:
+    if None in shapes or row.name in EXTENSIONS or row.name == "tensordot":
         return None
     known = [shape for shape in shapes if shape is not None]
     if row.family == "products":

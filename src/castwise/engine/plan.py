@@ -44,7 +44,8 @@ class Reach:
         self.order = dialect.nodes
         self.bits = {d: 1 << place for place, d in enumerate(self.order)}
         self.masks = dict(self.bits)
-        edges = parse_edges(dialect.reaches, self.order)
+        every = parse_edges(dialect.reaches, self.order)
+        edges = [edge for edge in every if edge[0] in self.bits and edge[1] in self.bits]
         _close(self.masks, [(s, t) for s, t, goes_on in edges if goes_on])
         for source, target, goes_on in edges:
             if not goes_on:

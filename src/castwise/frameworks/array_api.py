@@ -24,6 +24,7 @@ from castwise.rules.rule import (
     Writes,
 )
 from castwise.rules.values import Memory, Needs, PythonFunctions, Values
+from castwise.vocab.ops import EXTENSIONS
 
 _OPS = {
     "*": Rule(
@@ -66,6 +67,13 @@ _OPS = {
     "isnan isinf isfinite": Rule(computes="int float complex"),
     # The function form passes mixed integers on to NumPy; the operator form does not.
     "matmul/function outer vecdot cross": Rule(accepts=Accepts(refuses="bool"), borrows="numpy"),
+    "tensordot": Rule(accepts=Accepts(refuses="bool"), borrows="numpy"),
+    " ".join(EXTENSIONS): Rule(integers_become_float=False),
+    "linalg.matrix_power": Rule(computes="float complex"),
+    "linalg.matrix_rank": Rule(computes="bool int float complex"),
+    "fft.fft fft.ifft fft.fftn fft.ifftn fft.irfft fft.irfftn fft.hfft": Rule(computes="complex"),
+    "fft.rfft fft.rfftn fft.ihfft": Rule(computes="float"),
+    "isin": Rule(computes="int"),
     "outer": Rule(numpy=NumPyOperands(scalars="")),
     "imag": Rule(computes="complex"),
     "where": Rule(accepts=Accepts(condition=Condition(arrays="bool", numbers="", numpy=""))),
@@ -111,7 +119,7 @@ ARRAY_API = Dialect(
         recorded="2025.12",
         packages="array-api-strict",
         release="2.6",
-        prefixes="xp xp.linalg array_api_strict",
+        prefixes="xp xp.linalg xp.fft array_api_strict",
         aliases={
             "sub": "subtract",
             "mul": "multiply",

@@ -43,6 +43,7 @@ from castwise.rules.values import (
     Reducing,
     Values,
 )
+from castwise.vocab.ops import EXTENSIONS
 from castwise.vocab.spellings import SPELLINGS
 
 _INTS = "uint8 int8 uint16 int16 uint32 int32 uint64 int64"
@@ -64,6 +65,8 @@ _PRODUCT_OF_ONE = (
     Composed("mul(x, y)", roles=_SINGLE),
     Composed("mul(x, y)", exponent_roles=_SINGLE),
 )
+
+_TRANSFORMS = " ".join(name for name in EXTENSIONS if name.startswith("fft."))
 
 _OPS = {
     "*": Rule(
@@ -113,7 +116,7 @@ _OPS = {
         converts=f"{_TINY} -> float32",
     ),
     "allclose isclose": Rule(accepts=Accepts(refuses_compute=_TINY)),
-    "dot matmul inner vecdot einsum": Rule(arrays=Arrays(keeps_width="int complex")),
+    "dot matmul inner vecdot einsum tensordot": Rule(arrays=Arrays(keeps_width="int complex")),
     "inner": Rule(composes=_PRODUCT_OF_ONE),
     "cross kron": Rule(accepts=Accepts(refuses_compute="bool")),
     "conv1d conv2d": Rule(arrays=Arrays(promotes=False)),
@@ -137,6 +140,16 @@ _OPS = {
     " median norm logsumexp count_nonzero one_hot scaled_dot_product_attention": Rule(
         weakness=Weakness(makes_strong=True)
     ),
+    "linalg.det linalg.inv linalg.pinv linalg.matrix_norm linalg.vector_norm linalg.matrix_rank"
+    f" {_TRANSFORMS}": Rule(weakness=Weakness(makes_strong=True)),
+    "linalg.vector_norm": Rule(
+        accepts=Accepts(refuses=_NARROW), converts="bool int -> default_float"
+    ),
+    "fft.rfft fft.rfftn fft.ihfft": Rule(
+        accepts=Accepts(refuses=f"{_NARROW_FLOATS} float16 bfloat16 complex"),
+        because="it takes only float32, float64 and integers",
+    ),
+    "fft.irfft fft.irfftn fft.hfft": Rule(converts=f"{_NARROW_FLOATS} float16 bfloat16 -> float32"),
     "sum prod mean cumsum cumprod std var concat stack": Rule(
         arguments=Arguments(dtype="casts first")
     ),
@@ -224,7 +237,8 @@ JAX_X64 = Dialect(
     naming=Naming(
         names="jnp",
         cast="{x}.astype(jnp.{dtype})",
-        prefixes="jnp jax.numpy jax.nn jax.lax jax.scipy.special jnp.linalg jax.numpy.linalg",
+        prefixes="jnp jax.numpy jax.nn jax.lax jax.scipy.special jnp.linalg jax.numpy.linalg"
+        " jnp.fft jax.numpy.fft",
         aliases={**ALIASES, "silu": "swish", "topk": "top_k"},
     ),
     evidence=Evidence(

@@ -28,6 +28,7 @@ from castwise.rules.rule import (
     Writes,
 )
 from castwise.rules.values import Arithmetic, ArrayMethods, Memory, Powers, Reducing, Values
+from castwise.vocab.ops import EXTENSIONS
 from castwise.vocab.spellings import SPELLINGS
 
 # NumPy has no common dtype for bfloat16 with a Python float. In ufuncs the float counts as its
@@ -44,6 +45,7 @@ _WRITES = Writes(into="same kind", also="complex -> bfloat16", never="bfloat16 -
 # The named arguments of a ufunc.
 _BY_NAME = Arguments(dtype="result", casting="same kind", takes_casting=True, where="bool arrays")
 # Other functions have fewer.
+_EXTENSIONS = " ".join(EXTENSIONS)
 _NAMED = {
     "add sub mul maximum minimum fmax fmin abs neg positive sign concat stack": Rule(
         arguments=Arguments(finds_foreign=True)
@@ -54,13 +56,37 @@ _NAMED = {
     ),
     "std var": Rule(arguments=Arguments(dtype="sums in it")),
     "round real imag angle norm median any all max min argmax argmin count_nonzero dot outer inner"
-    " cross kron where allclose isclose pad result_type promote_types": Rule(
-        arguments=Arguments(dtype="", takes_casting=False)
-    ),
+    f" cross kron tensordot isin where allclose isclose pad {_EXTENSIONS} result_type"
+    " promote_types": Rule(arguments=Arguments(dtype="", takes_casting=False)),
     "cumsum cumprod round real imag angle norm median argmax argmin count_nonzero matmul dot outer"
-    " inner vecdot cross kron where concat stack allclose isclose einsum pad result_type"
-    " promote_types": Rule(arguments=Arguments(where="")),
+    " inner vecdot cross kron tensordot isin where concat stack allclose isclose einsum pad"
+    f" {_EXTENSIONS} result_type promote_types": Rule(arguments=Arguments(where="")),
 }
+
+# Linear algebra converts each integer to float64 before anything is joined, and has no float16.
+_LINEAR_ALGEBRA = {
+    " ".join(name for name in EXTENSIONS if name.startswith("linalg.")): Rule(
+        computes="float32 float64 complex",
+        joins=Joins(
+            "first loop",
+            reaches="""
+                bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 bfloat16 float32 -> float64
+                float32 -> complex64
+                float64 complex64 -> complex128
+            """,
+        ),
+    ),
+    "linalg.matrix_norm linalg.vector_norm": Rule(computes="float16 float32 float64 complex"),
+    "linalg.matrix_power": Rule(
+        computes="bool int float complex",
+        joins=Joins("common dtype"),
+        converts="bfloat16 -> float32",
+    ),
+}
+_TRANSFORMS = " ".join(name for name in EXTENSIONS if name.startswith("fft."))
+_HALF_TRANSFORMS = Rule(
+    accepts=Accepts(refuses="complex"), because="a transform of real values takes no complex ones"
+)
 
 # What both versions do. A ufunc takes the first of its loops to which every operand casts safely;
 # where a dtype has no loop, the operands are cast to one that has.
@@ -94,6 +120,7 @@ _OPS = {
         arguments=Arguments(casting="safe"),
     ),
     "matmul vecdot": Rule(converts="bfloat16 -> float32", reads="float16 -> float32"),
+    **_LINEAR_ALGEBRA,
     **_NAMED,
     # These compute in the dtype of out=.
     "sum/out prod/out cumsum/out mean/out": Rule(
@@ -217,6 +244,16 @@ NUMPY = Dialect(
             ),
         ),
         "angle": Rule(converts="bool -> float64"),
+        "fft.fft fft.ifft fft.fftn fft.ifftn fft.rfft fft.rfftn fft.ihfft": Rule(
+            converts="bool int -> float64"
+        ),
+        "fft.irfft fft.hfft": Rule(converts="bool int bfloat16 -> float64"),
+        # Before the last dimension it transforms complex numbers, of 32 bits or more.
+        "fft.irfftn": Rule(
+            converts="bool int -> float64; float16 bfloat16 -> float32",
+            composes=(Composed("irfft(x)", rank=1),),
+        ),
+        "fft.rfft fft.rfftn fft.ihfft": _HALF_TRANSFORMS,
         # a ** 2 on an array of booleans is square(a).
         "pow/operator": Rule(
             composes=(Composed("square(x)", "bool", _ARRAYS, (2,), "int", "SCALAR"),)
@@ -227,7 +264,7 @@ NUMPY = Dialect(
     naming=Naming(
         names="np",
         recorded="2.4",
-        prefixes="np numpy np.linalg numpy.linalg",
+        prefixes="np numpy np.linalg numpy.linalg np.fft numpy.fft",
         aliases=ALIASES,
     ),
     evidence=Evidence(
@@ -314,6 +351,9 @@ NUMPY_1 = NUMPY.vary(
             because="NumPy 1 has no @=; write a = a @ b",
         ),
         "angle": Rule(composes=(Composed("atan2(0, x)", "bool int float foreign"),)),
+        _TRANSFORMS: Rule(converts="bool int float -> float64; complex -> complex128"),
+        "fft.irfft fft.hfft": Rule(accepts=Accepts(refuses="bfloat16")),
+        "fft.irfftn": Rule(composes=(Composed("irfft(x)", rank=1),)),
         "positive/operator": Rule(accepts=Accepts(refuses=""), computes="bool int float complex"),
         "floor ceil trunc": Rule(computes="float"),
         "argmax/out argmin/out": Rule(

@@ -40,6 +40,7 @@ from castwise.rules.values import (
     Reducing,
     Values,
 )
+from castwise.vocab.ops import EXTENSIONS
 from castwise.vocab.spellings import SCALAR_TYPES, SPELLINGS
 
 FLOAT8 = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu"
@@ -79,6 +80,13 @@ _NO_KERNEL = {
     ),
     "conv1d conv2d": f"bool {FLOAT8} {_NEW_UNSIGNED}",
     "vecdot": f"complex32 {FLOAT8}",
+    "linalg.cholesky linalg.det linalg.eig linalg.eigvals linalg.qr linalg.solve linalg.svd"
+    " linalg.svdvals": f"{FLOAT8} float16 bfloat16 complex32",
+    "linalg.eigh linalg.eigvalsh": f"bool int {FLOAT8} float16 bfloat16 complex32",
+    "linalg.matrix_power": f"bool complex32 {_NEW_UNSIGNED}",
+    "linalg.matrix_norm linalg.vector_norm": "float8_e8m0fnu",
+    "tensordot": f"bool complex32 {FLOAT8} {_NEW_UNSIGNED}",
+    "isin": f"complex {FLOAT8} {_NEW_UNSIGNED}",
     "sum/dtype prod/dtype": _NEW_UNSIGNED,
     "cumsum/dtype cumprod/dtype": f"bool complex32 {FLOAT8} {_NEW_UNSIGNED}",
 }
@@ -97,6 +105,8 @@ _LDEXP = (
 )
 
 _IN_RESULT_TYPE = "result_type(x, y)"  # computed in that dtype, without the op's own kernel
+
+_TRANSFORMS = " ".join(name for name in EXTENSIONS if name.startswith("fft."))
 
 _OPS = {
     "*": Rule(
@@ -252,6 +262,22 @@ _OPS = {
         accepts=Accepts(refuses="bool complex"),
         composes=(Composed("result_type(x)", f"{FLOAT8} {_NEW_UNSIGNED}", "ZERO_D"),),
     ),
+    "linalg.cholesky linalg.det linalg.inv linalg.pinv linalg.qr linalg.slogdet linalg.solve"
+    " linalg.svd linalg.svdvals linalg.matrix_norm linalg.vector_norm linalg.matrix_rank"
+    " linalg.eig linalg.eigvals": Rule(
+        accepts=Accepts(refuses="bool int"), because="torch's linear algebra takes no integers"
+    ),
+    "linalg.eig linalg.eigvals": Rule(
+        accepts=Accepts(refuses=f"bool int {FLOAT8}"), result_of="float16 -> complex32"
+    ),
+    "linalg.eigh linalg.eigvalsh": Rule(integers_become_float=False),
+    "linalg.inv linalg.pinv linalg.slogdet linalg.matrix_rank": Rule(
+        computes="float32 float64 complex64 complex128", otherwise="refused"
+    ),
+    "isin": Rule(accepts=Accepts(refuses="bool complex64 complex128")),
+    "linalg.solve tensordot": Rule(accepts=Accepts(same_dtype=True)),
+    _TRANSFORMS: Rule(computes="float32 float64 complex64 complex128", otherwise="refused"),
+    "fft.rfft fft.rfftn fft.ihfft": Rule(computes="float32 float64"),
     "huber_loss": Rule(result="first", arguments=Arguments(delta="bool int float positive")),
 }
 

@@ -263,14 +263,11 @@ class OpChange:
 
     @property
     def op(self) -> str:
-        """The name of the op, or of a function that is decided like one."""
-        node = self.node.inputs[0] if self.node.op == CAST else self.node
-        return node.op if node.op in LIKE else self.here.question.op.name
+        """The name of the op."""
+        return self.here.question.op.name
 
     def __str__(self) -> str:
         where = f"{self.node.origin}: " if self.node.origin else ""
-        if self.op in LIKE:
-            where = f"{where}{self.op} is decided as {LIKE[self.op]}: "
         if self.there is None:
             return f"{where}{self.why}"
         if self.outcome == "changes dtype":

@@ -487,8 +487,8 @@ def result_dtype(name: str, compute: DType, part: int | None = None) -> DType:
 def _kind_dtype(kind: str, compute: DType) -> DType:
     if kind in ("index", "bool"):
         return dtype("int64" if kind == "index" else "bool")
-    if kind == "complex" and compute.kind != "complex":
-        return dtype("complex128" if compute.bits == 64 else "complex64")
+    if kind == "complex":
+        return compute.of_parts
     return compute.part if kind == "part" else compute
 
 

@@ -415,13 +415,24 @@ def _check_dtypes(dialect: Dialect) -> None:
 
 
 def _check_edges(dialect: Dialect) -> None:
+    """Raises UsageError unless all edges are between dtypes of the dialect, and as they should
+    be."""
+    for source, target, _ in parse_edges(dialect.reaches, dialect.nodes):
+        for end in (source, target):
+            if end not in dialect.nodes:
+                raise UsageError(f"{end} has an edge but is not in order.")
+    _check_way(dialect)
+
+
+def _check_way(dialect: Dialect) -> None:
     """Raises UsageError unless the edges lead forward in the order, form no circle, and include
-    every dtype that is not listed in alone."""
+    every dtype that is not listed in alone.
+
+    Edges of other dtypes, which those of a rule have in a variation with fewer, do not count.
+    """
     place = {node: number for number, node in enumerate(dialect.nodes)}
-    edges = parse_edges(dialect.reaches, dialect.nodes)
-    for end in [end for source, target, _ in edges for end in (source, target)]:
-        if end not in place:
-            raise UsageError(f"{end} has an edge but is not in order.")
+    every = parse_edges(dialect.reaches, dialect.nodes)
+    edges = [edge for edge in every if edge[0] in place and edge[1] in place]
     onward: dict[DType, list[DType]] = {}
     for source, target, _ in edges:
         onward.setdefault(source, []).append(target)
@@ -472,7 +483,7 @@ def _check_rule(dialect: Dialect, names: str, rule: Rule) -> None:
         raise UsageError(f"{names} does not distinguish vectors from matrices.")
     if rule.joins.reaches is not None:
         free = replace(dialect.joining, alone=dialect.order)
-        _check_edges(replace(dialect, reaches=rule.joins.reaches, joining=free))
+        _check_way(replace(dialect, reaches=rule.joins.reaches, joining=free))
     if rule.result and rule.result not in RESULTS:
         dtype(rule.result)
     for given, value in _given_fields(rule):

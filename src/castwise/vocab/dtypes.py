@@ -79,6 +79,17 @@ class DType:
         return _TYPES[_PART_OF[self.name]] if self.kind == "complex" else self
 
     @property
+    def of_parts(self) -> DType:
+        """The complex dtype for values of this one, with parts of 32 or 64 bits; itself if complex.
+
+        >>> dtype("float64").of_parts, dtype("float16").of_parts
+        (complex128, complex64)
+        """
+        if self.kind == "complex":
+            return self
+        return _TYPES["complex128" if self.bits == 64 else "complex64"]
+
+    @property
     def has_inf(self) -> bool:
         return self.specials == "ieee"
 

@@ -72,13 +72,17 @@ RESULTS = {
     "same": "the result is the compute dtype",
     "bool": "the result is always bool",
     "real": "a complex compute dtype gives its real dtype",
+    "complex": "a real compute dtype gives the complex dtype of its precision",
     "index": "the result is the dialect's index dtype",
     "first": "the result is the first operand's dtype",
     "default float": "the result is the dtype of a Python float",
 }
 ARBITRARY = 1 << 16  # more operands than any op is called with
 # The families of ops whose results have another shape than their operands, or none.
-_OTHER_SHAPES = frozenset({"reductions", "products", "joining", "losses", "layers", "questions"})
+_OTHER_SHAPES = frozenset(
+    {"reductions", "products", "joining", "losses", "layers", "membership", "linear algebra",
+     "Fourier transforms", "questions"}
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)  # rows are compared by identity
@@ -89,7 +93,8 @@ class Op:
     arity: tuple[int, int]
     computes: str = ANY  # kinds or dtypes it computes in
     integers_become_float: bool = False
-    result: str = "same"  # a name of RESULTS, or a dtype
+    result: str = "same"  # of the first, where it gives several: a name of RESULTS, or a dtype
+    others: tuple[str, ...] = ()  # the results after the first, in the same words
     symbol: str | None = None
     accumulates: bool = False  # small integers are summed in a wide one, as the dialect says
     is_condition_first: bool = False  # `where`: operand 0 chooses and takes no part
@@ -217,8 +222,13 @@ def _row(names: str, arity: int | tuple[int, int], **facts: Any) -> list[Op]:
 
 _ARRAYS = CallForm(arrays_only=True)
 # Integers become floats, and complex dtypes stay; or are refused.
-_TO_FLOATING = {"computes": FLOATING, "integers_become_float": True}
+_TO_FLOATING: dict[str, Any] = {"computes": FLOATING, "integers_become_float": True}
 _TO_FLOAT = {"computes": "float", "integers_become_float": True}
+_LINEAR = {**_TO_FLOATING, "call": _ARRAYS, "family": "linear algebra"}
+_TRANSFORM = {
+    **_TO_FLOATING, "call": _ARRAYS, "shapes": Shapes(counts_dimensions=True),
+    "family": "Fourier transforms",
+}  # fmt: skip
 _ROWS = [
     *_row("add:+ sub:-", 2, call=CallForm(takes_alpha=True), family="arithmetic"),
     *_row("rsub", 2, family="arithmetic"),
@@ -247,6 +257,7 @@ _ROWS = [
     *_row("dot outer inner", 2, family="products"),
     *_row("vecdot cross", 2, call=_ARRAYS, family="products"),
     *_row("kron", 2, family="products"),
+    *_row("tensordot", 2, call=_ARRAYS, family="products"),
     *_row("where", 3, is_condition_first=True, family="selection"),
     *_row("clamp", (1, 3), computes=REAL, call=CallForm(("x", "min", "max")), family="selection"),
     *_row("clamp_min clamp_max", 2, computes=REAL, family="selection"),
@@ -297,6 +308,22 @@ _ROWS = [
     *_row("isclose", 2, result="bool", call=_ARRAYS, family="comparison"),
     *_row("allclose", 2, result="bool", shapes=Shapes(gives_one=True), call=_ARRAYS,
           family="comparison"),
+    *_row("isin", 2, result="bool", call=_ARRAYS, family="membership"),
+    *_row("linalg.cholesky linalg.det linalg.inv linalg.pinv", 1, **_LINEAR),
+    *_row("linalg.qr", 1, **_LINEAR, others=("same",)),
+    *_row("linalg.slogdet", 1, **_LINEAR, others=("real",)),
+    *_row("linalg.svd", 1, **_LINEAR, others=("real", "same")),
+    *_row("linalg.eigh", 1, **_LINEAR, result="real", others=("same",)),
+    *_row("linalg.eigvalsh linalg.svdvals", 1, **_LINEAR, result="real"),
+    *_row("linalg.matrix_norm linalg.vector_norm", 1, **_LINEAR, result="real"),
+    *_row("linalg.eig", 1, **_LINEAR, result="complex", others=("complex",)),
+    *_row("linalg.eigvals", 1, **_LINEAR, result="complex"),
+    *_row("linalg.matrix_rank", 1, **_LINEAR, result="index"),
+    *_row("linalg.matrix_power", 1, call=_ARRAYS, family="linear algebra"),
+    *_row("linalg.solve", 2, **_LINEAR),
+    *_row("fft.fft fft.ifft fft.fftn fft.ifftn fft.rfft fft.rfftn fft.ihfft", 1, **_TRANSFORM,
+          result="complex"),
+    *_row("fft.irfft fft.hfft fft.irfftn", 1, **_TRANSFORM, result="real"),
     *_row("einsum", (1, ARBITRARY), family="layers",
           call=CallForm(parameters=("equation",), between=(0, "equation"))),
     *_row("pad", 1, family="layers",
@@ -319,6 +346,9 @@ _ROWS = [
 ]  # fmt: skip
 OPS: MappingProxyType[str, Op] = MappingProxyType({op.name: op for op in _ROWS})
 LAYERS = tuple([op.name for op in _ROWS if op.family == "layers"])
+# The functions of the standard's extensions, and the last part of their names, which say the same.
+EXTENSIONS = tuple([op.name for op in _ROWS if "." in op.name])
+_LAST_PARTS = {name.rpartition(".")[2]: name for name in EXTENSIONS}
 # What a program converts on purpose. Nothing is promoted, so no dialect has rules about these.
 _CONVERSIONS = {
     row.name: row
@@ -352,8 +382,13 @@ def op(name: str) -> Op:
 
 
 def known_op(name: str) -> Op | None:
-    """The row of an op, or None where there is no such op."""
-    return OPS.get(name) or _declared.get(name) or _CONVERSIONS.get(name)
+    """The row of an op, or None where there is no such op.
+
+    >>> known_op("inv").name
+    'linalg.inv'
+    """
+    found = OPS.get(name) or _declared.get(name) or _CONVERSIONS.get(name)
+    return found or OPS.get(_LAST_PARTS.get(name, ""))
 
 
 def op_of_symbol(symbol: str, operands: int) -> Op:
@@ -374,7 +409,8 @@ def ops() -> tuple[str, ...]:
 
 
 _NOT_DECLARED = {
-    "name", "arity", "symbol", "family", "switches", "shapes", "call", "ulps", "compute", "index",
+    "name", "arity", "others", "symbol", "family", "switches", "shapes", "call", "ulps", "compute",
+    "index",
 }  # fmt: skip
 _DECLARABLE = {f.name: f.type for f in fields(Op) if f.name not in _NOT_DECLARED}
 _SWITCHES = {f.name: f.type for f in fields(Switches)}

@@ -6,6 +6,7 @@ import platform
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from castwise.conformance.questions import (
@@ -125,4 +126,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
     found = found_functions({"xp": xp, "xp.linalg": xp.linalg}, ARRAY_API.naming.aliases)
     can_cast = refusing(dtype_function(xp.can_cast), yes=xp.bool)
-    return called_with_operands(found) | {"can_cast": can_cast}
+    functions = called_with_operands(found)
+    functions["tensordot"] = partial(xp.tensordot, axes=1)
+    functions["linalg.matrix_power"] = lambda x: xp.linalg.matrix_power(x, 2)
+    return functions | {"can_cast": can_cast}

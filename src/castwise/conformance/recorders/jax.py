@@ -166,7 +166,8 @@ class JaxRecorder(FrameworkRecorder):
         if op in ("result_type", "promote_types"):
             return called()
         result = self._jax.eval_shape(called)
-        if not hasattr(result, "weak_type"):  # as in 0.4.20: a shape and a dtype, no more
+        is_one = not isinstance(result, tuple)
+        if is_one and not hasattr(result, "weak_type"):  # as in 0.4.20: a shape and a dtype only
             (result,) = self._jax.make_jaxpr(called)().out_avals
         if op in UNARY or op in REDUCTIONS or self._mode == "gpu":
             self._jax.jit(called).lower()  # some refuse only here: argmax of complex numbers
@@ -289,6 +290,8 @@ def _layers(functions: dict[str, Callable[..., Any]]) -> dict[str, Callable[...,
         "pad": partial(functions["pad"], pad_width=1),
         "one_hot": partial(functions["one_hot"], num_classes=3),
         "topk": lambda x: top_k(x, 1)[0],
+        "linalg.matrix_power": partial(functions["linalg.matrix_power"], n=2),
+        "tensordot": partial(functions["tensordot"], axes=1),
         "conv1d": partial(functions["conv1d"], window_strides=(1,), padding="VALID"),
         "conv2d": partial(functions["conv2d"], window_strides=(1, 1), padding="VALID"),
     }

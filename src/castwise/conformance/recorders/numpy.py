@@ -177,10 +177,22 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     functions["count_nonzero"] = partial(np.count_nonzero, axis=-1)
     functions["einsum"] = lambda *a, **named: np.einsum(product_equation(a), *a, **named)
     functions["pad"] = partial(np.pad, pad_width=1)
+    functions["tensordot"] = partial(np.tensordot, axes=1)
+    for op in ("linalg.eig", "linalg.eigvals"):
+        functions[op] = partial(_of_a_cycle, functions[op])
+    functions["linalg.matrix_power"] = partial(np.linalg.matrix_power, n=2)
     functions["promote_types"] = dtype_function(np.promote_types)
     functions["can_cast"] = refusing(dtype_function(np.can_cast), yes=np.dtype(bool))
     functions["allclose"] = lambda *arrays: _of_numpy(np.allclose(*arrays))
     return functions
+
+
+def _of_a_cycle(function: Callable[..., Any], matrix: Any) -> Any:
+    """What a function says of a matrix of the same dtype with eigenvalues that are not real: up to
+    NumPy 2.4 it returns real numbers where all are."""
+    import numpy as np
+
+    return function(np.roll(np.eye(3, dtype=matrix.dtype), 1, axis=0))
 
 
 def _of_numpy(answer: Any) -> Any:

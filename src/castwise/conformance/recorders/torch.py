@@ -337,6 +337,8 @@ def _functions(found: dict[str, FoundFunction]) -> dict[str, Callable[..., Any]]
     functions |= {op: partial(functions[op], dim=-1) for op in NEED_AXIS if op in functions}
     functions["threshold"] = partial(functions["threshold"], threshold=1, value=1)
     functions |= _layers(functions)
+    functions["linalg.matrix_power"] = partial(functions["linalg.matrix_power"], n=2)
+    functions["tensordot"] = partial(functions["tensordot"], dims=1)
     functions["promote_types"] = dtype_function(torch.promote_types)
     functions["can_cast"] = refusing(dtype_function(torch.can_cast), yes=torch.bool)
     functions["allclose"] = refusing(torch.allclose, yes=torch.bool)
