@@ -41,6 +41,7 @@ from castwise.arrays.steps import (
 from castwise.catalog import DEFAULT
 from castwise.engine.ask import (
     answer,
+    asked_form,
     asked_op,
     check_augmented,
     dialect_chosen,
@@ -54,7 +55,7 @@ from castwise.engine.writes import as_computed, rebinds, takes_result
 from castwise.errors import PromotionError, UsageError
 from castwise.vocab.dtypes import DType, dtype, dtypes_named
 from castwise.vocab.operands import value_class
-from castwise.vocab.ops import EXTENSIONS
+from castwise.vocab.ops import EXTENSIONS, Op
 
 if TYPE_CHECKING:
     from castwise.arrays.tensor import Tensor
@@ -199,7 +200,7 @@ def check_kernel(decision: Decision) -> None:
     compute = decision.as_promoted().compute
     if not decision.has_kernel and compute not in dtypes_named(question.op.computes):
         raise PromotionError(
-            f"{question} is not defined in {question.dialect.name}: {' '.join(decision.notes)} "
+            f"{question} fails to run in {question.dialect.name}: {' '.join(decision.notes)} "
             "Cast the operands to a dtype that it computes in."
         )
 
@@ -433,10 +434,10 @@ def _prepare_anew(
     backend = common_backend(operands, question.operands)
     decision = answer(question)
     have_no_dimensions = [o.is_scalar or o.rank == 0 for o in question.operands]
-    if name in _OF_VECTORS and any(have_no_dimensions):  # backends differ in how they treat it
+    product = _OF_VECTORS.get(question.op.name)
+    if product and any(have_no_dimensions):  # backends differ in how they treat it
         raise UsageError(
-            f"{question} is not a {_OF_VECTORS[name]}: each operand needs a dimension. Multiply"
-            " with *."
+            f"{question} is not a {product}: each operand needs a dimension. Multiply with *."
         )
     is_bounded = name == "clamp" and question.dialect.values.clamping.bound_shapes != "broadcast"
     is_zero_d = have_no_dimensions[0] if is_bounded else all(have_no_dimensions)
@@ -570,7 +571,7 @@ _NO_ARRAYS = (TensorData, bool, int, float, complex, list, tuple)  # they choose
 
 
 def apply_in_any_form(
-    make: Make, name: Any, operands: tuple[Any, ...], *, form: str = "function",
+    make: Make, name: Any, operands: tuple[Any, ...], *, form: str | None = None,
     inplace: bool = False, out: Any = None, home: str = DEFAULT, **options: Any,
 ) -> Any:  # fmt: skip
     """The result of `cw.apply`; `make` makes new tensors."""
@@ -578,15 +579,16 @@ def apply_in_any_form(
         home = _home(name, operands)
     said = asked_op(name, len(operands))
     name, inplace = said.name, inplace or said.inplace
-    if said.form and form == "function":
-        form = said.form
     convert = _CONVERSIONS.get(name.rpartition(".")[2])
     if convert is not None:
         if out is not None:
             raise UsageError(f"{name} does not accept out=.")
         return convert(make, *arranged(name, operands, options, home).operands, inplace=inplace)
+    kinds = [operand._kind for operand in operands if isinstance(operand, TensorData)]
+    row = find_op(LIKE.get(name, name), common_dialect(kinds, home))
+    form = asked_form(row, said, form, (out, *options.values()))
     if form == "augmented":
-        return _augmented(make, name, operands, home, inplace=inplace, out=out, **options)
+        return _augmented(make, name, row, operands, home, inplace=inplace, out=out, **options)
     if inplace:
         if out is not None:
             raise UsageError("give either inplace or out=, not both.")
@@ -617,10 +619,11 @@ def _home(name: Any, operands: tuple[Any, ...]) -> str:
     return dialect_chosen(None, arrays, function_framework(name)).dialect.name
 
 
-def _augmented(make: Make, name: str, operands: tuple[Any, ...], home: str, **given: Any) -> Any:
+def _augmented(
+    make: Make, name: str, row: Op, operands: tuple[Any, ...], home: str, **given: Any
+) -> Any:
     """The result of `x += y`: x itself, or a new tensor."""
-    kinds = [o._kind for o in operands if isinstance(o, TensorData)]
-    check_augmented(find_op(name, common_dialect(kinds, home)), len(operands), given)
+    check_augmented(row, len(operands), given)
     target, other = operands
     if isinstance(target, TensorData):
         return augment(name, target, other)

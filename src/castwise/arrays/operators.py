@@ -144,7 +144,7 @@ def _applied(
     known = {*_OPTIONS, *call.operands, *call.parameters, *(["alpha"] * call.takes_alpha)}
     options = _known(named | _by_name(name, places, arguments, most), known, name, row)
     make = _first_tensor([*arguments, *options.values()])._of
-    result = apply_in_any_form(make, row.name, tuple(operands), **options)
+    result = apply_in_any_form(make, row.name, tuple(operands), form="function", **options)
     out = options.get("out")
     return result if out is None else out
 

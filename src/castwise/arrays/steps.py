@@ -440,12 +440,16 @@ def _scaled(steps: Steps, decision: Decision) -> Steps | None:
 
 
 def _named_otherwise(steps: Steps, decision: Decision) -> Steps | None:
-    """Ops with another meaning: the median of an even number, the approximation of gelu."""
+    """Ops with another meaning: the median of an even number, the approximation of gelu, and `&`
+    where it is the logical op."""
     values = decision.question.dialect.values
     if steps.op == "median" and values.reducing.median == "lower":
         return replace(steps, op="lower_median")
     if steps.op == "gelu" and values.arithmetic.gelu == "tanh":
         return replace(steps, op="gelu_tanh")
+    is_of_bits = steps.op in ("bitwise_and", "bitwise_or", "bitwise_xor")
+    if is_of_bits and decision.result is _BOOL is not steps.compute:
+        return replace(steps, op=steps.op.replace("bitwise", "logical"))
     return None
 
 

@@ -314,12 +314,13 @@ def asarray(
 
 
 def apply(
-    name: Any, *operands: Any, form: str = "function", inplace: bool = False, out: Any = None,
+    name: Any, *operands: Any, form: str | None = None, inplace: bool = False, out: Any = None,
     home: str = DEFAULT, **options: Any,
 ) -> Tensor:  # fmt: skip
     """The result of an op under the operands' dialect.
 
-    The op is a name, a symbol such as "+", or a framework's own function such as `np.add`. With
+    The op is a name, a symbol such as "+", or a framework's own function such as `np.add`, which
+    may be written: "np.add". They and `form` mean what they mean in `resolve`. With
     `inplace` the result is written into the first operand, with `out` into that tensor or array,
     both as the dialect's framework does it. The form "augmented" is `x += y`, which writes into the
     first operand or gives a new tensor. `alpha` is a factor for the second operand of add

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from castwise.catalog import is_dialect_name, to_dialect
-from castwise.engine.ask import answer, asked_op, check_augmented, find_op
+from castwise.engine.ask import answer, asked_form, asked_op, check_augmented, find_op
 from castwise.engine.decision import Decision, Question
 from castwise.engine.plan import Reach, dialect_reach
 from castwise.errors import PromotionError, UsageError
@@ -128,7 +128,7 @@ def table(
         op, dialect = "add" if dialect is None else dialect, op
     resolved = to_dialect(dialect)
     row = find_op(op, resolved)
-    chosen = form or asked_op(op).form or default_form(row)
+    chosen = asked_form(row, asked_op(op), form, ())
     if chosen == "operator" and not row.symbol:
         raise UsageError(f"{row.name} has no operator; leave out form, or say 'function'.")
     if chosen == "augmented":

@@ -135,8 +135,12 @@ class AskedOp(NamedTuple):
 def asked_op(name: Any, operands: int | None = None) -> AskedOp:
     """What a name, a symbol or a function says; `operands` tells `-x` from `x - y`.
 
+    A name with a framework's prefix says its function, as `np.add` itself does.
+
     >>> asked_op("-", 1)
     AskedOp(name='neg', form='operator', inplace=False)
+    >>> asked_op("np.add").form
+    'function'
 
     Raises UsageError for an object that is no function of a known framework.
     """
@@ -148,7 +152,17 @@ def asked_op(name: Any, operands: int | None = None) -> AskedOp:
         symbol = name.removesuffix("=")
         if symbol in _WRITTEN and name not in _WRITTEN:
             return AskedOp(op_of_symbol(symbol, 2).name, "augmented")
-    return _symbol_op(name, operands) if name in _WRITTEN else AskedOp(name)
+    if name in _WRITTEN:
+        return _symbol_op(name, operands)
+    return AskedOp(name, "function" if "." in name else None)
+
+
+def asked_form(row: Op, said: AskedOp, form: str | None, named: Iterable[Any]) -> str:
+    """The form that is asked about: the given one, else the one that the name said, else the
+    operator, unless there is none, or something is given by name, which no operator takes."""
+    if form is not None or said.form is not None:
+        return form or said.form or ""
+    return "operator" if row.symbol and all(given is None for given in named) else "function"
 
 
 def find_op(name: Any, dialect: Dialect) -> Op:
@@ -300,7 +314,7 @@ def resolve(
     are notation, live arrays of any framework, Python numbers or Operands. None is an undefined
     operand, which is ignored. Some operands have names: min and max of clamp. `form` is "operator",
     "function" or "augmented" (`x += y`), which some frameworks answer differently. The default is
-    the operator where there is one; a function asks about itself. `inplace` means the method, such
+    the operator where there is one; a function, or its name "np.add", asks about itself. `inplace` means the method, such
     as x.add_(y), or `x += y` where a framework has no such method. `out` is the dtype of out=,
     `alpha` the factor of add and sub. The other named arguments count as they do in the framework:
     dtype, casting, where, initial, rounding_mode, value, delta. The call is refused where the
@@ -338,12 +352,9 @@ def question_about(
     chosen, because = dialect_chosen(dialect, arrays, function_framework(name))
     asked = asked_op(name, len(operands))
     row = find_op(asked.name, chosen)
-    form = asked.form if form is None else form
+    form = asked_form(row, asked, form, (out, *named.values()))
     inplace = inplace or asked.inplace
-    if form is None:  # an operator takes no arguments by name
-        is_operator = row.symbol and all(given is None for given in (out, *named.values()))
-        form = "operator" if is_operator else "function"
-    elif form not in _FORMS:
+    if form not in _FORMS:
         raise UsageError(
             f"form is 'function', 'operator' or 'augmented', not {str(form)[:40]!r}. In place and"
             " out= have their own arguments: inplace=True, out='float32'."
