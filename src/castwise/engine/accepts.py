@@ -79,7 +79,11 @@ def _check_end(plan: Plan, operands: tuple[Operand, ...]) -> None:
         return
     last = operands[-1].dtype or plan.python[operands[-1].kind]
     if last in plan.accepts.refuses_last:
-        raise Refusal(f"the last operand of {plan.op.name} cannot be {last}", "Cast it to int32.")
+        taken = [d for d in plan.reach.order if d not in plan.accepts.refuses_last]
+        target = _INT32 if _INT32 in taken else _FLOAT32
+        advised = "Make it an array of" if operands[-1].is_scalar else "Cast it to"
+        why = f"the last operand of {plan.op.name} cannot be {last}"
+        raise Refusal(why, f"{advised} {target}.")
     together = operands[len(operands) - plan.accepts.inexact_among_last :]
     if together and all([o.kind in ("bool", "int") for o in together]):
         why = plan.because or f"the last operands of {plan.op.name} cannot all be integers"
@@ -179,6 +183,8 @@ _LET_IN = ("int64", "64 bits", "array dtype", *_DEFAULT_INT)
 # The rules under which a number is never made a float before it is looked at.
 _NEVER_MADE_FLOAT = (("magnitude", "raises"), ("none", "compares"))
 _INT64 = dtype("int64")
+_INT32 = dtype("int32")
+_FLOAT32 = dtype("float32")
 
 
 def check_values(
@@ -416,9 +422,8 @@ def _check_index(plan: Plan, index: Operand, note: Note) -> None:
     check_known(plan, index)
     if index.dtype not in plan.accepts.index:
         taken = [d.name for d in plan.reach.order if d in plan.accepts.index]
-        raise Refusal(
-            f"{plan.op.name} does not accept {index} as an index",
-            f"Cast it to {' or '.join(taken) if len(taken) < 3 else 'an integer dtype'}.",
-        )
+        wanted = " or ".join(taken) if len(taken) < 3 else "an integer dtype"
+        fix = f"Make it an array of {wanted}." if index.is_scalar else f"Cast it to {wanted}."
+        raise Refusal(f"{plan.op.name} does not accept {index} as an index", fix)
     if note:
         note(f"{index} is the index, and has no say in the dtype.")

@@ -646,7 +646,8 @@ def outcome_and_steps(question: Question) -> tuple[Decision | Refusal, list[str]
     try:
         decision = decide(question, steps.append)
     except Refusal as refusal:
-        return refusal, [*steps, f"Refused: {refusal.why}.", *filter(None, [refusal.fix])]
+        fix = refusal.what_to_do(question)
+        return refusal, [*steps, f"Refused: {refusal.why}.", *filter(None, [fix])]
     return decision, [*steps[:-1], *decision.notes, steps[-1]]
 
 

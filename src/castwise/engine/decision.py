@@ -260,17 +260,31 @@ def result_text(decision: Decision) -> str:
 
 
 class Refusal(Exception):  # noqa: N818 -- not an error: it becomes one in as_error
-    """Raised inside resolve: why the dialect refuses, and what to do."""
+    """Raised inside resolve: why the dialect refuses, and what to do.
 
-    def __init__(self, why: str, fix: str = "", *, by_value: bool = False) -> None:
+    `target` is the dtype that an operand is to be cast to, where the fix says so.
+    """
+
+    def __init__(
+        self, why: str, fix: str = "", *, by_value: bool = False, target: DType | None = None
+    ) -> None:
         super().__init__(why)
-        self.why, self.fix, self.by_value = why, fix, by_value
+        self.why, self.fix, self.by_value, self.target = why, fix, by_value, target
+
+    def what_to_do(self, question: Question) -> str:
+        """The fix. Where all arrays already have the dtype to cast to, it is for a number."""
+        place = question.op.apart(question.operands)
+        operands = [o for n, o in enumerate(question.operands) if n != place]
+        if self.target and all([o.dtype in (None, self.target) for o in operands]):
+            return f"Make the number an array of {self.target}."
+        return self.fix
 
     def as_error(self, question: Question) -> PromotionError:
         """The error a person sees: what, why, what to do."""
         kind = ScalarRangeError if self.by_value else PromotionError
-        fix = f" {self.fix}" if self.fix else ""
-        error = kind(f"{question} is not defined in {question.dialect.name}: {self.why}.{fix}")
+        fix = self.what_to_do(question)
+        told = f"{self.why}. {fix}" if fix else f"{self.why}."
+        error = kind(f"{question} is not defined in {question.dialect.name}: {told}")
         error.why = self.why
         return error
 
@@ -327,19 +341,19 @@ def no_common_dtype(plan: Plan, dtypes: Iterable[DType]) -> Refusal:
     listed = " and ".join([", ".join(d.name for d in given[:-1]), given[-1].name])
     reason = plan.because or plan.dialect.joining.refusal
     why = f"{listed} have no common dtype" + (f": {reason}" if reason else "")
-    return Refusal(why, _cast_hint(plan, given))
-
-
-def _cast_hint(plan: Plan, given: list[DType]) -> str:
-    """What to cast. Weakly typed operands count only where there are no arrays."""
-    taken = plan.computes - plan.accepts.refuses
-    computed = [d for d in plan.dialect.dtypes if d in taken]
-    arrays = [d for d in given if not d.is_weak]
-    rank = max([d.rank for d in given])
-    if all(d.rank < rank for d in computed):
-        return not_computed(plan, given[-1]).fix
+    known, rank = _computed(plan), max([d.rank for d in given])
+    if all(d.rank < rank for d in known):
+        return Refusal(why, not_computed(plan, given[-1]).fix)
+    # Weakly typed operands count only where there are no arrays.
     strong = [strong_twin(node) or plan.python[node.kind] for node in given]
-    return way_out(arrays or strong, computed, rank)
+    cast = [d for d in given if not d.is_weak] or strong
+    return Refusal(why, way_out(cast, known, rank), target=_fitting(cast, known, rank))
+
+
+def _computed(plan: Plan) -> list[DType]:
+    """The dtypes that an op takes and computes in."""
+    taken = plan.computes - plan.accepts.refuses
+    return [d for d in plan.dialect.dtypes if d in taken]
 
 
 def not_computed(plan: Plan, found: DType) -> Refusal:
@@ -363,8 +377,7 @@ def way_out(given: Sequence[DType], known: Iterable[DType], rank: int = 0) -> st
     Cast both: x.astype('float64').
     """
     highest = max([rank, *[d.rank for d in given]])
-    fitting = [d for d in known if d.rank >= highest] or list(given)
-    target = _cheapest(tuple(fitting), tuple(given))
+    target = _fitting(given, known, rank)
     every = "both" if len(given) == 2 else "all"
     kept = "one" if len(given) == 2 else "the others"
     which = "the arrays" if len(given) == 1 else kept if target in given else every
@@ -376,6 +389,13 @@ def way_out(given: Sequence[DType], known: Iterable[DType], rank: int = 0) -> st
     none = for_one if len(given) == 1 else f"No dtype here holds {every}"
     losses = " and ".join(cast_text(cast) for cast in lossy if cast)
     return f"{none}: {losses}. {advice}"
+
+
+def _fitting(given: Sequence[DType], known: Iterable[DType], rank: int) -> DType:
+    """The dtype to which a cast of arrays of some dtypes costs least."""
+    highest = max([rank, *[d.rank for d in given]])
+    fitting = [d for d in known if d.rank >= highest] or list(given)
+    return _cheapest(tuple(fitting), tuple(given))
 
 
 @functools.lru_cache(maxsize=1 << 14)

@@ -115,14 +115,15 @@ def _check_same_kind(plan: Plan, first: DType, other: Operand) -> None:
     """Raises Refusal for an operand that is not of the first one's kind."""
     is_fit = fits_kind(other.kind, first.kind) if other.is_scalar else other.kind == first.kind
     if not is_fit or (other.kind == "complex" and first.kind != "complex"):
-        raise Refusal(f"{other} cannot be mixed with {first}", f"Cast it to {first}.")
+        raise Refusal(f"{other} cannot be mixed with {first}", f"Cast it to {first}.", target=first)
 
 
 def _check_mixing(plan: Plan, first: DType, other: Operand) -> None:
     """Raises Refusal for an operand that the dialect does not cast to the first one's dtype."""
     own, mixes = own_dtype(plan, other), plan.joins.mixes
     if own is not first and (mixes is None or (own, first) not in mixes):
-        raise Refusal(f"{own} is not cast to {first} implicitly", f"Cast it: x.astype('{first}').")
+        why = f"{own} is not cast to {first} implicitly"
+        raise Refusal(why, f"Cast it: x.astype('{first}').", target=first)
 
 
 def _check_with_integer(plan: Plan, first: DType, other: Operand) -> None:
@@ -150,7 +151,8 @@ def _exponent_apart(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     """The first loop of the first operand, where the last is an integer."""
     first, exponent = operands
     if exponent.kind not in ("bool", "int"):
-        raise Refusal(f"the exponent {exponent} is not an integer", "Cast it to int32.")
+        fix = "Write an integer." if exponent.is_scalar else "Cast it to int32."
+        raise Refusal(f"the exponent {exponent} is not an integer", fix)
     check_exponent(plan, exponent)
     # Where values count, they count only with an array.
     looked_at = operands if plan.scalars == "by value" else (first,)

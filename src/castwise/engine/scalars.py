@@ -65,7 +65,7 @@ def check_mix(plan: Plan, dtypes: Iterable[DType]) -> None:
     common = plan.reach.common(plan.reach.masks[d] for d in given)
     if common and any((d, common) not in plan.joins.mixes for d in given - {common}):
         why = plan.dialect.joining.refusal or f"arrays of {common} and another dtype do not mix"
-        raise Refusal(why, f"Cast one: x.astype('{common}').")
+        raise Refusal(why, f"Cast one: x.astype('{common}').", target=common)
 
 
 def _matching_complex(plan: Plan, real: DType) -> DType:
@@ -75,7 +75,7 @@ def _matching_complex(plan: Plan, real: DType) -> DType:
     """
     found = plan.reach.common([plan.reach.masks[real]], plan.reach.complex_mask)
     if found is None:
-        raise Refusal(f"{real} has no matching complex dtype", "Cast it to float32 first.")
+        raise Refusal(f"{real} has no matching complex dtype", f"Cast it to {real.of_parts} first.")
     return found
 
 

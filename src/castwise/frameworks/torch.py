@@ -263,12 +263,13 @@ _OPS = {
         composes=(Composed("result_type(x)", f"{FLOAT8} {_NEW_UNSIGNED}", "ZERO_D"),),
     ),
     "linalg.cholesky linalg.det linalg.inv linalg.pinv linalg.qr linalg.slogdet linalg.solve"
-    " linalg.svd linalg.svdvals linalg.matrix_norm linalg.vector_norm linalg.matrix_rank"
-    " linalg.eig linalg.eigvals": Rule(
+    " linalg.svd linalg.svdvals linalg.matrix_norm linalg.vector_norm linalg.matrix_rank": Rule(
         accepts=Accepts(refuses="bool int"), because="torch's linear algebra takes no integers"
     ),
     "linalg.eig linalg.eigvals": Rule(
-        accepts=Accepts(refuses=f"bool int {FLOAT8}"), result_of="float16 -> complex32"
+        accepts=Accepts(refuses=f"bool int {FLOAT8}"),
+        because="eigenvalues are complex, and these dtypes have no complex one",
+        result_of="float16 -> complex32",
     ),
     "linalg.eigh linalg.eigvalsh": Rule(integers_become_float=False),
     "linalg.inv linalg.pinv linalg.slogdet linalg.matrix_rank": Rule(
