@@ -29,6 +29,7 @@ from castwise.graph.program import (
     node_names,
     rebuilt,
     use_counts,
+    viewed_node,
 )
 from castwise.graph.recording import kernel_node, power_written_out, recording_backend
 from castwise.graph.shapes import has_own_dtype, result_dtype
@@ -204,7 +205,7 @@ def _without_decisions(program: P) -> P:
 
 def _pass(program: P, applied: Counter[str]) -> P:
     """Tries each rule once on each node. A result keeps memory of its own."""
-    uses, results = use_counts(program), {*program.results}
+    uses, results = use_counts(program), _results(program)
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
         same = all(new is old for new, old in zip(inputs, node.inputs, strict=True))
@@ -216,7 +217,7 @@ def _pass(program: P, applied: Counter[str]) -> P:
             if (found := rule(current, uses)) is not None:
                 is_view = found in current.inputs or rule is cast_before_broadcast
                 if node in results and is_view:
-                    found = Node(COPY, (found,), found.dtype, found.shape, is_weak=found.is_weak)
+                    found = _copy(found)
                 applied[rule.__name__] += 1
                 uses[found] += uses[current]
                 return found
@@ -225,9 +226,19 @@ def _pass(program: P, applied: Counter[str]) -> P:
     return rebuilt(program, remade)
 
 
+def _results(program: Program) -> set[Node]:
+    """The results of a program, and what they are views of: each has memory of its own."""
+    return {*program.results, *map(viewed_node, program.results)}
+
+
+def _copy(node: Node) -> Node:
+    return Node(COPY, (node,), node.dtype, node.shape, origin=node.origin, is_weak=node.is_weak)
+
+
 def _shared(program: P, applied: Counter[str]) -> P:
     """Merges casts of the same value to the same dtype."""
     known: dict[tuple[object, ...], Node] = {}
+    results, owned = _results(program), set[Node]()
 
     def remade(node: Node, inputs: tuple[Node, ...]) -> Node:
         current = replace(node, inputs=inputs) if inputs != node.inputs else node
@@ -236,6 +247,10 @@ def _shared(program: P, applied: Counter[str]) -> P:
         first = known.setdefault((inputs[0], node.dtype, node.is_weak), current)
         if first is not current:
             applied["share_repeated_casts"] += 1
+        if node in results:
+            if first in owned:
+                return _copy(first)
+            owned.add(first)
         return first
 
     return rebuilt(program, remade)
