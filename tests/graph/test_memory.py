@@ -307,3 +307,14 @@ def test_a_bool_divided_by_false_raises_where_integers_do(backend: str) -> None:
                         way(x, y)
                 else:
                     assert way(x, y).tolist() == divided(x, y).tolist()
+
+
+def test_a_value_that_would_broadcast_the_array_is_refused() -> None:
+    def fn(x: Any, y: Any) -> Any:
+        x[...] = y
+        return x
+
+    with pytest.raises(cw.UsageError, match=r"\[3, 1\] does not broadcast to \[1, 3\]"):
+        cw.trace(fn, "int32[1,3]", "int32[3,1]")
+    with pytest.raises(ValueError, match=r"shape \(3,1\) into shape \(1,3\)"):
+        cw.compile(fn)(array([[1, 2, 3]]), array([[1], [2], [3]]))

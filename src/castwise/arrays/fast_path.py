@@ -218,8 +218,8 @@ class Trace(Protocol):
         """Called when a node is made that may raise for some values."""
 
     def sharing(self, in_rows: bool) -> None:
-        """Called when memory is written that several arrays share; `in_rows`: they would not all
-        share it if the arrays did not lie in rows."""
+        """Called when an array is written through a view, or a view is read of one that was
+        written; `in_rows`: they would share no memory if the arrays did not lie in rows."""
 
 
 _trace: ContextVar[Trace | None] = ContextVar("castwise trace", default=None)
@@ -274,6 +274,6 @@ def checking(node: Any) -> None:
 
 
 def sharing(*, in_rows: bool) -> None:
-    """Notifies the current trace, if any, of a write that several arrays see."""
+    """Notifies the current trace, if any, of a write that another array sees."""
     if (trace := _trace.get()) is not None:
         trace.sharing(in_rows)

@@ -460,7 +460,7 @@ class _States:
         self._checks.append((node, {e.before: e.array.node for e in held if e.before}))
 
     def sharing(self, in_rows: bool) -> None:
-        """Records that several arrays see a write."""
+        """Records that another array sees a write."""
         self.shares_memory = True
         self.needs_rows = self.needs_rows or in_rows
 

@@ -552,23 +552,33 @@ def _recorded(name: str, compute: DType, given: Sequence[Node], options: dict[st
 def _written(array: Traced, key: Any, target: Node, new: Node) -> Node:
     """The value of an array after array[key] = new."""
     if key is Ellipsis:
-        shape = shapes.broadcast([target.shape, new.shape])
-        return new if shape == new.shape else Spread(shape).read(new)
+        new = _fitted(new, target.shape)
+        return new if new.shape == target.shape else Spread(target.shape).read(new)
     is_mask = getattr(getattr(key, "dtype", None), "kind", "") in ("bool", "b")
     if is_mask and (isinstance(key, Traced) or not new.shape):
         return _written_under(key, target, new)
     plain, arrays = shapes.split_key(key, 2, index_node)
     part = shapes.indexed(target.shape, plain, [(), (), *[node.shape for node in arrays]])
-    while len(new.shape) > len(part) and new.shape[0] == 1:
-        new = Reshaped(new.shape[1:]).read(new)
-    if shapes.broadcast([part, new.shape]) != part:
-        raise UsageError(f"{list(new.shape)} does not broadcast to {list(part)}, the shape it is "
-                         "assigned to.")  # fmt: skip
+    new = _fitted(new, part)
     made = Node("setitem", (target, new, *arrays), target.dtype, target.shape, {"key": plain},
                 origin=user_line())  # fmt: skip
     if arrays or goes_back(plain if isinstance(plain, tuple) else (plain,)):
         fast_path.checking(made)
     return made
+
+
+def _fitted(new: Node, shape: Shape) -> Node:
+    """A value that broadcasts to a shape, without leading dimensions of length 1 too many.
+
+    Raises UsageError if it does not.
+    """
+    while len(new.shape) > len(shape) and new.shape[0] == 1:
+        new = Reshaped(new.shape[1:]).read(new)
+    if shapes.broadcast([shape, new.shape]) != shape:
+        raise UsageError(
+            f"{list(new.shape)} does not broadcast to {list(shape)}, the shape it is assigned to."
+        )
+    return new
 
 
 def _written_under(mask: Any, target: Node, new: Node) -> Node:
@@ -579,8 +589,8 @@ def _written_under(mask: Any, target: Node, new: Node) -> Node:
     rest = len(target.shape) - len(chosen.shape)
     if rest:
         chosen = Reshaped((*chosen.shape, *[1] * rest)).read(chosen)
-    shape = shapes.broadcast([chosen.shape, target.shape])
-    return Node("where", (chosen, new, target), target.dtype, shape, origin=user_line(),
+    _fitted(chosen, target.shape)
+    return Node("where", (chosen, new, target), target.dtype, target.shape, origin=user_line(),
                 compute=target.dtype)  # fmt: skip
 
 

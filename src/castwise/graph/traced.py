@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
-from weakref import WeakSet
 
 from castwise.arrays import fast_path
 from castwise.errors import UsageError
@@ -26,12 +25,11 @@ class Memory:
     """What arrays of the recording backend share that are views of each other: the value, as a
     node, that it has at this point of the trace."""
 
-    __slots__ = ("is_reshaped", "lost", "node", "unsure", "users", "writes")
+    __slots__ = ("is_reshaped", "lost", "node", "unsure", "writes")
 
     def __init__(self, node: Node) -> None:
         self.node = node
         self.writes = 0
-        self.users: WeakSet[Traced] = WeakSet()  # the arrays in it
         self.is_reshaped = False  # some of them would be copies if the others lay otherwise
         # Memory that may be this one: libraries differ, or it depends on the layout of arrays.
         self.unsure: list[tuple[Memory, str]] = []
@@ -41,8 +39,6 @@ class Memory:
         """Makes a node the value."""
         for other, what in self.unsure_of().items():
             other.lost = other.lost or what
-        if len(self.users) > 1:
-            fast_path.sharing(in_rows=self.is_reshaped)
         self.node = node
         self.writes += 1
 
@@ -66,14 +62,13 @@ class Traced:
     graph runs; None if that is not known.
     """
 
-    __slots__ = ("__weakref__", "_node", "_parent", "_step", "_writes", "layout", "memory")
+    __slots__ = ("_node", "_parent", "_step", "_writes", "layout", "memory")
 
     def __init__(self, node: Node, layout: Any = None) -> None:
         self.memory, self.layout = Memory(node), layout
         self._parent: Traced | None = None  # the array whose memory it shares, if it is a view
         self._step: _Step | None = None
         self._node, self._writes = node, 0  # of a view: its value, and after how many writes
-        self.memory.users.add(self)
 
     @classmethod
     def view(cls, parent: Traced, step: _Step, layout: Any) -> Traced:
@@ -82,7 +77,6 @@ class Traced:
         view.memory, view.layout = parent.memory, layout
         view._parent, view._step = parent, step
         view._node, view._writes = step.read(parent.node), parent.memory.writes
-        view.memory.users.add(view)
         return view
 
     @property
@@ -96,6 +90,7 @@ class Traced:
         if self._parent is None or self._step is None:
             return self.memory.node
         if self._writes != self.memory.writes:
+            fast_path.sharing(in_rows=self.memory.is_reshaped)
             self._node, self._writes = self._step.read(self._parent.node), self.memory.writes
         return self._node
 
@@ -104,6 +99,7 @@ class Traced:
         if self._parent is None or self._step is None:
             self.memory.write(node)
         else:
+            fast_path.sharing(in_rows=self.memory.is_reshaped)
             self._parent.write(self._step.written(self._parent.node, node))
 
     @property
