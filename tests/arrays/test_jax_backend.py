@@ -157,15 +157,14 @@ class TestArrays:
     def test_writing_leaves_the_array_it_came_from(self) -> None:
         array = jnp.zeros(3)
         t = cw.asarray(array)
-        t[0] = 1
+        t.fill_(1)
         t += 1
-        assert (t.tolist(), array.tolist()) == ([2, 1, 1], [0, 0, 0])
+        assert (t.tolist(), array.tolist()) == ([2, 2, 2], [0, 0, 0])
 
     def test_an_index_with_tensors(self) -> None:
         t = tensor([[1, 2], [3, 4]], "int16")
         assert t[tensor([1, 0], "int32")].tolist() == [[3, 4], [1, 2]]
-        t[t > 2] = 0
-        assert t.tolist() == [[1, 2], [0, 0]]
+        assert t.at[t > 2].set(0).tolist() == [[1, 2], [0, 0]]
 
     def test_an_array_of_jax_leaves_operators_to_the_tensor(self) -> None:
         result = jnp.ones(2, "int8") + tensor([1, 2], "uint8", "torch")

@@ -73,12 +73,8 @@ def test_a_result_is_written_into_out() -> None:
     [
         lambda: np.modf(T),
         lambda: np.array_equal(T, T),
-        lambda: np.add.reduce(T),
-        lambda: np.sum(T, dtype="int8"),
-        lambda: np.round(HALF, 1),
+        lambda: np.logaddexp.at(T, 0, T),
         lambda: np.linalg.norm(HALF, 1),
-        lambda: np.result_type(T, T),
-        lambda: np.exp(T, casting="unsafe"),
     ],
 )
 def test_what_castwise_has_not_says_what_to_write(call: Any) -> None:
@@ -87,8 +83,8 @@ def test_what_castwise_has_not_says_what_to_write(call: Any) -> None:
 
 
 def test_the_op_is_named_where_only_an_argument_is_unknown() -> None:
-    with pytest.raises(cw.UsageError, match=r"numpy\.sum with dtype=.*cw\.apply\('sum', x\)"):
-        np.sum(T, dtype="int8")
+    with pytest.raises(cw.UsageError, match=r"norm with ord=.*cw\.apply\('norm', x\)"):
+        np.linalg.norm(HALF, 1)
 
 
 def test_a_numpy_operand_on_the_left_is_one_of_the_operator() -> None:
@@ -152,10 +148,9 @@ class TestTorch:
         torch = self.torch
         t = cw.asarray(torch.ones(3), dialect="numpy")
         for call in (
-            lambda: torch.max(t, 0),
+            lambda: torch.lgamma(t),
             lambda: torch.nn.Linear(3, 2)(t),
             lambda: torch.ones(3).add(t),
-            lambda: torch.sum(t, dtype=torch.int8),
         ):
             with pytest.raises(TypeError, match="does not run under a dialect"):
                 call()

@@ -28,7 +28,7 @@ from castwise.arrays.data import array_and_kind
 from castwise.arrays.fast_path import context, forget_all, remember, watchers
 from castwise.arrays.functions import LIKE, Function, function_for
 from castwise.arrays.fusing import fused_op
-from castwise.arrays.kinds import Kind, TensorData, fitted, interned
+from castwise.arrays.kinds import Kind, TensorData, fitted, interned, refusal
 from castwise.arrays.steps import (
     CastsInside,
     RunsWhole,
@@ -52,7 +52,7 @@ from castwise.engine.decision import Decision, Question
 from castwise.engine.lists import is_left_to_python
 from castwise.engine.plan import looks_at_values
 from castwise.engine.writes import as_computed, rebinds, takes_result
-from castwise.errors import PromotionError, UsageError
+from castwise.errors import ArgumentError, PromotionError, ShapeError, UsageError, is_raw
 from castwise.vocab.dtypes import DType, dtype, dtypes_named
 from castwise.vocab.operands import value_class
 from castwise.vocab.ops import EXTENSIONS, Op
@@ -322,7 +322,12 @@ def computed(
             key = (name, form, home, context(), first._kind, second._kind)
             known = fast_path.known.get(key)
             if known is not None:
-                return known.run(first._array, second._array), known.kind
+                try:
+                    return known.run(first._array, second._array), known.kind
+                except Exception as error:
+                    if not is_raw(error):
+                        raise
+                    raise refusal(error, name, operands, first.backend) from error
     call = arranged(name, operands, options, home, form)
     prepared = prepare(name, call.operands, form, home=home, alpha=call.alpha, named=call.named)
     if prepared.decision.question.op.name in EXTENSIONS:
@@ -335,7 +340,7 @@ def computed(
     if key:
         _remember_pair(key, prepared)
     is_known = prepared.is_elementwise and not options
-    return array, prepared.kind if is_known else prepared.kind.shaped(array.shape)
+    return array, prepared.kind if is_known else prepared.kind.of_result(array.shape)
 
 
 def computed_several(
@@ -349,7 +354,12 @@ def computed_several(
     operands = without_lists(name, operands, "function", home)
     prepared = prepare(name, operands, "function", home=home)
     given = _given(prepared, operands)
-    found = prepared.compute(*given, **options)
+    try:
+        found = prepared.compute(*given, **options)
+    except Exception as error:
+        if not is_raw(error):
+            raise
+        raise refusal(error, name, operands, prepared.backend.name) from error
     arrays = found if isinstance(found, tuple) else (found,)
     for watcher in watchers():
         watcher.note(prepared.decision, given, arrays[0])
@@ -359,7 +369,12 @@ def computed_several(
 def _values_and_places(prepared: Prepared, call: CallArguments) -> tuple[Any, Any]:
     """Two arrays, the values and their places, and the kinds of both."""
     given = _given(prepared, call.operands)
-    values, places = prepared.compute(*given, **call.options)
+    try:
+        values, places = prepared.compute(*given, **call.options)
+    except Exception as error:
+        if not is_raw(error):
+            raise
+        raise _refusal(error, prepared, call.operands) from error
     index = dtype(prepared.decision.question.dialect.becomes.index)
     if index is not prepared.backend.dtype_of(places) and index in prepared.backend.dtypes:
         places = prepared.backend.cast(places, index)
@@ -394,7 +409,7 @@ def apply_operator(name: str, first: Any, second: Any) -> Any:
     elif prepared.is_elementwise and type(first) in _NUMBERS and isinstance(second, TensorData):
         remember((name, context(), value_class(first), second._kind), prepared)
     kind = prepared.kind
-    return like._of(array, kind if prepared.is_elementwise else kind.shaped(array.shape))
+    return like._of(array, kind if prepared.is_elementwise else kind.of_result(array.shape))
 
 
 def _remember_pair(key: tuple[object, ...], prepared: Prepared) -> None:
@@ -436,7 +451,8 @@ def _prepare_anew(
     have_no_dimensions = [o.is_scalar or o.rank == 0 for o in question.operands]
     product = _OF_VECTORS.get(question.op.name)
     if product and any(have_no_dimensions):  # backends differ in how they treat it
-        raise UsageError(
+        has_number = any([o.is_scalar for o in question.operands])
+        raise (ArgumentError if has_number else ShapeError)(
             f"{question} is not a {product}: each operand needs a dimension. Multiply with *."
         )
     is_bounded = name == "clamp" and question.dialect.values.clamping.bound_shapes != "broadcast"
@@ -444,6 +460,7 @@ def _prepare_anew(
     own = next((kind.dialect for kind in kinds if kind.dialect), None)
     home = common_home(kinds, home)
     kind = interned(Kind(backend, decision.result, is_zero_d, decision.is_weak, own, home))
+    kind = kind.of_result(()) if is_zero_d else kind
     return Prepared(decision, kind, backend, name if name in LIKE else question.op.name)
 
 
@@ -454,18 +471,27 @@ def run(
     that takes it: if it can be computed there, without another array, that array is returned."""
     given = _given(prepared, operands)
     check_devices(prepared.decision.question.op, given)
-    # A watcher looks at the operands afterwards.
-    if into is not None and not options and not watchers() and prepared.writes(into, given):
-        return into
-    if not options:
-        array = prepared.run(*given)
-    elif _MASKING.isdisjoint(options):
-        array = prepared.plain(*given, **options)
-    else:
-        array = _run_masked(prepared, given, options)
+    try:
+        # A watcher looks at the operands afterwards.
+        if into is not None and not options and not watchers() and prepared.writes(into, given):
+            return into
+        if not options:
+            array = prepared.run(*given)
+        elif _MASKING.isdisjoint(options):
+            array = prepared.plain(*given, **options)
+        else:
+            array = _run_masked(prepared, given, options)
+    except Exception as error:
+        if not is_raw(error):
+            raise
+        raise _refusal(error, prepared, operands) from error
     for watcher in watchers():
         watcher.note(prepared.decision, given, array)
     return array
+
+
+def _refusal(error: Exception, prepared: Prepared, operands: Sequence[Any]) -> Exception:
+    return refusal(error, prepared.decision.question.op.name, operands, prepared.backend.name)
 
 
 def _given(prepared: Prepared, operands: Sequence[Any]) -> list[Any]:
@@ -500,6 +526,8 @@ def augment(name: str, target: TensorData, other: Any) -> Any:
     """
     if target._keeps_dtype:
         return update(name, target, other)
+    if target._kind.is_scalar and target._kind.has_scalars:
+        return apply_operator(name, target, other)
     operands = without_lists(name, (target, other), "augmented")
     question = asked(name, operands, "augmented")
     if rebinds(question):
@@ -522,7 +550,7 @@ def _stored(
     values = run(prepared, operands, options, target._array if result is target.dtype else None)
     is_fitting = tuple(values.shape) == target.shape
     if not is_fitting and (target._keeps_dtype or not _takes_shape(question)):
-        raise UsageError(
+        raise ShapeError(
             f"{question.op.name} in place gives the shape {tuple(values.shape)}, but the tensor "
             f"has {target.shape}: use the op out of place, or reshape."
         )
@@ -708,9 +736,11 @@ def _is_resized(shape: tuple[int, ...], target: TensorData, prepared: Prepared) 
     if shape == target.shape:
         return False
     if prepared.decision.question.dialect.values.memory.out_shapes != "resized":
-        if fills(shape, target.shape):
+        # The result of a reduction is not broadcast to a larger out=.
+        is_reduced = prepared.decision.question.op.family == "reductions"
+        if not is_reduced and fills(shape, target.shape):
             return False
-        raise UsageError(
+        raise ShapeError(
             f"a result of shape {shape} does not fit into out= of shape {target.shape}: give out= "
             "the result's shape."
         )

@@ -27,7 +27,7 @@ from castwise.engine.ask import answer, find_op, named_arguments, to_number
 from castwise.engine.decision import NOTHING, Decision, Named, Question
 from castwise.engine.lists import as_arrays
 from castwise.engine.plan import looks_at_values
-from castwise.errors import UsageError
+from castwise.errors import ArgumentError, UsageError
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.live import check_dense
@@ -40,7 +40,7 @@ from castwise.vocab.ops import Op
 _NUMBERS = (bool, int, float, complex)
 
 
-class NoOperandError(UsageError):
+class NoOperandError(ArgumentError):
     """Raised for anything that is not a tensor, number, array or list."""
 
     def __init__(self, thing: Any) -> None:

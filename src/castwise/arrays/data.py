@@ -11,7 +11,7 @@ from castwise.arrays.backends import DEFAULT_BACKEND, array_backend, backend_nam
 from castwise.arrays.kinds import Kind, TensorData, interned, truncated_dtype
 from castwise.catalog import DEFAULT, to_dialect
 from castwise.engine.ask import array_dialect
-from castwise.errors import PromotionError, ScalarRangeError, UsageError
+from castwise.errors import ArgumentError, PromotionError, ScalarRangeError, UsageError
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype, dtypes_named
 from castwise.vocab.live import check_dense, to_dtype
@@ -160,7 +160,7 @@ def _unreadable(data: Any, wanted: DType | None) -> UsageError | None:
         )  # fmt: skip
     for leaf in _leaves(data):
         if _number_type(leaf) is None and not hasattr(leaf, "dtype"):
-            return UsageError(f"a tensor holds numbers, not {_short(leaf)}: {_way(leaf)}")
+            return ArgumentError(f"a tensor holds numbers, not {_short(leaf)}: {_way(leaf)}")
         if wanted is not None and _is_out_of_place(leaf, wanted):
             return UsageError(
                 f"{wanted} cannot hold {leaf}: make the tensor without dtype=, and cast it, "

@@ -17,13 +17,27 @@ from castwise.arrays.backends import DEFAULT_BACKEND, backend_named
 from castwise.arrays.calls import common_dialect, described
 from castwise.arrays.casting import cast_under, own_values
 from castwise.arrays.data import array_and_kind, held_array
-from castwise.arrays.kinds import Kind, TensorData, as_constant_with, fitted, raw_array
+from castwise.arrays.kinds import (
+    Kind,
+    TensorData,
+    as_constant_with,
+    fitted,
+    raw_array,
+    refusal,
+)
 from castwise.catalog import DEFAULT
 from castwise.engine.ask import answer
 from castwise.engine.decision import Question
 from castwise.engine.plan import looks_at_values
 from castwise.engine.writes import assigned_as, check_assignment, whole_dtype
-from castwise.errors import UsageError
+from castwise.errors import (
+    ArgumentError,
+    AxisError,
+    PromotionError,
+    UsageError,
+    from_library,
+    is_raw,
+)
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.notation import describe
 from castwise.vocab.operands import Operand
@@ -55,7 +69,13 @@ def backend_result(name: str, x: TensorData, *arguments: Any, **options: Any) ->
         function = attrgetter(name)(first._kind.backend.namespace)  # such as fft.fftshift
     except AttributeError:
         raise UsageError(f"the backend {first.backend} has no {name}.") from None
-    return function(first._array, *[_raw(argument, first) for argument in arguments], **options)
+    given = [_raw(argument, first) for argument in arguments]
+    try:
+        return function(first._array, *given, **options)
+    except Exception as error:
+        if not is_raw(error):
+            raise
+        raise refusal(error, name, (x, *arguments), first.backend) from error
 
 
 def _raw(argument: Any, first: TensorData) -> Any:
@@ -114,7 +134,7 @@ def expanded(x: TensorData, axis: int | tuple[int, ...]) -> Tensor:
     ndim = check_tensor(x, "expand_dims").ndim + len(axes)
     places = sorted({place % ndim for place in axes if -ndim <= place < ndim})
     if len(places) != len(axes):
-        raise IndexError(
+        raise AxisError(
             f"expand_dims to {ndim} dimensions needs distinct axes from {-ndim} to {ndim - 1}, "
             f"not {axis}."
         )
@@ -125,6 +145,8 @@ def expanded(x: TensorData, axis: int | tuple[int, ...]) -> Tensor:
 
 def slices(x: TensorData, axis: int) -> tuple[Tensor, ...]:
     """The slices of an array along a dimension."""
+    if not x.ndim:
+        raise AxisError("a 0-d array has no dimension along which there are slices: use x[None].")
     return tuple([with_array(x, array) for array in backend_result("unstack", x, axis=axis)])
 
 
@@ -176,11 +198,17 @@ def differences(
     if prepend is not None or append is not None:
         parts = [part for part in (prepend, x, append) if part is not None]
         found = apply_op("concat", *parts, home=home, axis=axis)
+    if not found.ndim:
+        raise AxisError(
+            "diff needs a dimension, along which elements have neighbours: use x[None]."
+        )
     before = [slice(None)] * found.ndim
     for _ in range(n):
         later, earlier = [*before], [*before]
         later[axis], earlier[axis] = slice(1, None), slice(None, -1)
-        found = apply_op("sub", found[tuple(later)], found[tuple(earlier)], home=home)
+        # Every framework has a difference of booleans here, also where it refuses minus.
+        op = "ne" if found.dtype.kind == "bool" else "sub"
+        found = apply_op(op, found[tuple(later)], found[tuple(earlier)], home=home)
     return found  # type: ignore[no-any-return]
 
 
@@ -192,7 +220,12 @@ _FLOAT32, _FLOAT64 = dtype("float32"), dtype("float64")
 def read_at(array: Any, key: Any, kind: Kind) -> Any:
     """The elements at an index, as a view or as a copy."""
     backend, elements = kind.backend, kind.current_dialect.values.memory.elements
-    found = backend.read(array, key)
+    try:
+        found = backend.read(array, key)
+    except Exception as error:
+        if not is_raw(error):
+            raise
+        raise _at(error, array, kind) from error
     parts = key if isinstance(key, tuple) else (key,)
     if found.shape or any(part is ... for part in parts):
         is_own = kind.current_dialect.values.memory.slices == own_values(backend).memory.slices
@@ -206,6 +239,12 @@ def read_at(array: Any, key: Any, kind: Kind) -> Any:
     return backend.make(found, None, copy=True, device=None)
 
 
+def _at(error: Exception, array: Any, kind: Kind) -> Exception:
+    """castwise's error for an index that the library refuses."""
+    what = f"this index of {kind.dtype}{list(array.shape)}"
+    return from_library(error, what, kind.backend.name)
+
+
 def raw_key(key: Any) -> Any:
     """An index whose tensors are replaced by their arrays."""
     return tuple(map(raw_key, key)) if isinstance(key, tuple) else raw_array(key)
@@ -216,6 +255,14 @@ def assign(target: TensorData, key: Any, value: Any, *, is_filling: bool = False
 
     `is_filling` means that `fill_` does it.
     """
+    try:
+        _assign(target, key, value, is_filling)
+    except (PromotionError, ArgumentError):
+        read_at(target._array, raw_key(key), target._kind)  # an index that is not there comes first
+        raise
+
+
+def _assign(target: TensorData, key: Any, value: Any, is_filling: bool) -> None:
     if fast_path.running:
         fast_path.writing(target, value, *(key if isinstance(key, tuple) else (key,)))
     kind = target._kind
@@ -239,7 +286,12 @@ def assign(target: TensorData, key: Any, value: Any, *, is_filling: bool = False
     element = _element(value, seen, kind)
     if isinstance(value, TensorData) and element is value._array and _is_read_first(kind):
         element = kind.backend.make(element, None, copy=True, device=None)
-    target._array = _write_at(target._array, raw_key(key), element, kind)
+    try:
+        target._array = _write_at(target._array, raw_key(key), element, kind)
+    except Exception as error:
+        if not is_raw(error):
+            raise
+        raise _at(error, target._array, kind) from error
 
 
 def _element(value: Any, seen: Operand, kind: Kind) -> Any:
@@ -318,7 +370,7 @@ def _fitted(array: Any, key: Any, shape: tuple[Any, ...], kind: Kind) -> Any:
     if not kind.backend.owns(array):
         return array
     if rule == "broadcast" and array.shape and _is_element(key, shape):
-        raise UsageError(
+        raise ArgumentError(
             f"only a number or a 0-d array can be assigned to one element in this dialect, not an "
             f"array of shape {tuple(array.shape)}: value[0] is its first element."
         )

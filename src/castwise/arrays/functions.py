@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from castwise.arrays.backend import Backend
 from castwise.catalog import STANDARD, dialect_named
-from castwise.errors import UsageError
+from castwise.errors import NoKernelError, ShapeError, UsageError
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.ops import OPS, known_op
 
@@ -447,7 +447,7 @@ def _recipe(backend: Backend, op: str, compute: DType) -> Function:
         is_declared = row is not None and row.family == "declared"
         way = f" Declare it with a kernel: cw.declare_op({op!r}, compute=...)."
         message = f"the backend {backend.name} cannot compute {op} in {compute}."
-        raise UsageError(f"{message}{way if is_declared else ''}")
+        raise NoKernelError(f"{message}{way if is_declared else ''}")
     return found
 
 
@@ -520,7 +520,7 @@ def vecdot(xp: Any, x: Any, y: Any, *, axis: int = -1) -> Any:
 def cross(xp: Any, x: Any, y: Any, *, axis: int = -1) -> Any:
     """The cross product of vectors with three elements."""
     if x.shape[axis] != 3 or y.shape[axis] != 3:
-        raise UsageError(
+        raise ShapeError(
             f"a cross product needs vectors with 3 elements, not {x.shape[axis]} and"
             f" {y.shape[axis]}: choose another axis."
         )
@@ -568,7 +568,7 @@ def needed(op: str, name: str, given: Any) -> Any:
 def check_count(count: int, size: Any) -> None:
     """Raises UsageError if topk is asked for more elements than there are."""
     if not 0 <= count <= (size if isinstance(size, int) else count):
-        raise UsageError(f"topk of {size} elements cannot give {count}: choose a smaller k.")
+        raise ShapeError(f"topk of {size} elements cannot give {count}: choose a smaller k.")
 
 
 def check_attention(query: Sequence[Any], key: Sequence[Any], value: Sequence[Any]) -> None:
@@ -605,12 +605,12 @@ def convolution(
     rank = 2 + (1 if op == "conv1d" else 2)
     are_known = all(isinstance(size, int) for size in (*x[1:], *weight))  # a graph has names too
     if len(x) != rank or len(weight) != rank or not are_known:
-        raise UsageError(
+        raise ShapeError(
             f"{op} takes an array and a kernel of {rank} dimensions, of which only the batch may"
             f" have an unknown size, not {list(x)} and {list(weight)}."
         )
     if x[1] != weight[1] * groups or weight[0] % groups:
-        raise UsageError(
+        raise ShapeError(
             f"{op} of {x[1]} channels with a kernel of shape {list(weight)} in {groups} group(s):"
             " the kernel's second size is the channels of a group."
         )
@@ -620,7 +620,7 @@ def convolution(
     windows = zip(x[2:], widths, reach, strides, strict=True)
     sizes = tuple([(n + before + after - r - 1) // s + 1 for n, (before, after), r, s in windows])
     if any(size < 1 for size in sizes):
-        raise UsageError(f"{op}: the kernel {list(weight)} does not fit into {list(x)}.")
+        raise ShapeError(f"{op}: the kernel {list(weight)} does not fit into {list(x)}.")
     return Convolution(strides, widths, dilations, groups, sizes)
 
 
@@ -643,7 +643,7 @@ def normalized_axes(shape: Sequence[Any], normalized: Any) -> tuple[int, ...]:
     """
     sizes = shape[-1:] if normalized is None else _each(normalized, 1)
     if not sizes or tuple(shape[-len(sizes) :]) != tuple(sizes):
-        raise UsageError(
+        raise ShapeError(
             f"layer_norm of an array of shape {tuple(shape)} is over its last dimensions, which are"
             f" not {tuple(sizes)}."
         )
@@ -658,7 +658,7 @@ def class_axis(scores: Sequence[Any], target: Sequence[Any]) -> int:
     axis = min(1, len(scores) - 1)
     rest = (*scores[:axis], *scores[axis + 1 :])
     if not scores or tuple(target) not in (tuple(scores), rest):
-        raise UsageError(
+        raise ShapeError(
             f"cross_entropy of scores of shape {tuple(scores)} takes a target of shape"
             f" {rest} (classes) or {tuple(scores)} (probabilities), not {tuple(target)}."
         )
@@ -677,7 +677,7 @@ def pad_widths(given: Any, rank: int) -> list[tuple[int, int]]:
         given = (given, given)
     pairs = [given] * rank if len(given) == 2 and isinstance(given[0], int) else list(given)
     if len(pairs) != rank or any(size < 0 for pair in pairs for size in pair):
-        raise UsageError(
+        raise ShapeError(
             f"pad_width is a number, a pair, or a pair for each of {rank} dimensions, none of them"
             f" negative, not {given!r}."
         )
@@ -724,6 +724,7 @@ def topk(xp: Any, x: Any, *, k: int | None = None, axis: int = -1) -> Any:
     """The largest elements along an axis, the largest first, and their places."""
     count = needed("topk", "k", k)
     if not x.ndim:
+        check_count(count, 1)
         return x, xp.zeros((), dtype=xp.int64)
     check_count(count, x.shape[axis])
     if not hasattr(xp, "take_along_axis"):

@@ -6,6 +6,7 @@ adds the methods and operators.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from castwise.arrays.backend import Backend, TakesConstants
 from castwise.catalog import DEFAULT, chosen_here, dialect_named
-from castwise.errors import UsageError
+from castwise.errors import NoNumberError, from_library
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.operands import Operand, array_operand
@@ -32,6 +33,8 @@ class Kind:
     is_weak: bool = False
     dialect: Dialect | None = None  # its own; None: that of the context
     home: str = DEFAULT  # the dialect's name if neither the tensor nor the context has one
+    # 0-d, and a scalar in the dialect's framework: nothing is written into it.
+    is_scalar: bool = False
 
     @property
     def current_dialect(self) -> Dialect:
@@ -46,7 +49,21 @@ class Kind:
 
     def shaped(self, shape: Any) -> Kind:
         """The kind of an array like this one with another shape."""
-        return self if self.is_zero_d == (not shape) else self.with_(is_zero_d=not shape)
+        if self.is_zero_d == (not shape) and not self.is_scalar:
+            return self
+        return _shaped(self, not shape, False)
+
+    def of_result(self, shape: Any) -> Kind:
+        """The kind of what an op or one element gives: a scalar if it has no dimensions, in a
+        dialect whose framework has scalars."""
+        if shape or not self.has_scalars:
+            return self.shaped(shape)
+        return self if self.is_scalar else _shaped(self, True, True)
+
+    @property
+    def has_scalars(self) -> bool:
+        """Whether results without dimensions are scalars in the dialect it computes under."""
+        return self.current_dialect.values.memory.elements == "scalars"
 
     def with_(self, **changes: Any) -> Kind:
         """This kind with some parts changed."""
@@ -62,8 +79,14 @@ def interned(kind: Kind) -> Kind:
     dialects; whatever is cached by kind is then computed again."""
     if len(_kinds) >= _MOST_KINDS:
         _kinds.clear()
-    key = (kind.backend, kind.dtype, kind.is_zero_d, kind.is_weak, kind.dialect, kind.home)
+    key = (kind.backend, kind.dtype, kind.is_zero_d, kind.is_weak, kind.dialect, kind.home,
+           kind.is_scalar)  # fmt: skip
     return _kinds.setdefault(key, kind)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _shaped(kind: Kind, is_zero_d: bool, is_scalar: bool) -> Kind:
+    return kind.with_(is_zero_d=is_zero_d, is_scalar=is_scalar)
 
 
 def truncated_dtype(dtype: DType, dialect: Dialect) -> DType:
@@ -144,19 +167,33 @@ class TensorData:
     def item(self, *index: int) -> Any:
         """The one element as a Python number, or the one at an index.
 
-        Raises UsageError if it does not have exactly one element, and no index is given.
+        Raises NoNumberError if it does not have exactly one element, and no index is given.
         """
         if index:
             tensor: Any = self.ravel() if len(index) == 1 else self  # type: ignore[attr-defined]
             return tensor[index].item()
         if self.size != 1:
-            raise UsageError(
+            raise NoNumberError(
                 f"item needs one element, but shape {self.shape} has {self.size}: take one, x[0], "
                 "or use tolist() for all."
             )
         found = self.numpy().item()
         kind = {"bool": bool, "int": int, "float": float, "complex": complex}[self.dtype.kind]
         return kind(found)  # ml_dtypes' scalars are not Python numbers
+
+
+def refusal(error: Exception, name: str, operands: Iterable[Any], library: str) -> Exception:
+    """castwise's error for one of the library that computed, which says what was called with
+    what."""
+    return from_library(error, f"{name}({', '.join(map(_told, operands))})", library)
+
+
+def _told(operand: Any) -> str:
+    """An operand in the notation of questions, or the name of its type."""
+    if isinstance(operand, TensorData):
+        return f"{operand.dtype}{list(operand.shape)}"
+    is_short = isinstance(operand, (bool, int, float, complex, str)) and len(str(operand)) < 30
+    return repr(operand) if is_short else f"a {type(operand).__name__}"
 
 
 def raw_array(thing: Any) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
-from castwise.arrays.apply import apply_op, apply_several
+from castwise.arrays.apply import apply_in_any_form, apply_op, apply_several
 from castwise.arrays.backend import TakesConstants
 from castwise.arrays.data import array_and_kind, known_dtype
 from castwise.arrays.elements import (
@@ -25,9 +25,11 @@ from castwise.arrays.elements import (
 )
 from castwise.arrays.kinds import TensorData
 from castwise.arrays.operators import rounded
+from castwise.arrays.own_functions import run_by_itself, runs_itself
 from castwise.catalog import dialect_named, dialects
-from castwise.errors import UsageError
+from castwise.errors import ArgumentError, AxisError, ShapeError, UsageError
 from castwise.rules.values import ArrayMethods
+from castwise.vocab.live import to_dtype
 from castwise.vocab.ops import EXTENSIONS, OPS
 
 if TYPE_CHECKING:
@@ -52,7 +54,11 @@ def _axis_or_dim(axis: Any, dim: Any, default: Any = None) -> Any:
     found = dim if axis is None else axis
     if found is None:
         return default
-    return operator.index(found) if hasattr(found, "__index__") else tuple(found)
+    if hasattr(found, "__index__"):
+        return operator.index(found)
+    if isinstance(found, str) or not hasattr(found, "__iter__"):
+        raise ArgumentError(f"an axis is a whole number, or several are, not {found!r}.")
+    return tuple(found)
 
 
 def _reduced(
@@ -97,14 +103,14 @@ def _numbers(parts: Sequence[Any]) -> tuple[int, ...]:
     return tuple(parts)
 
 
-def _place(axis: int, ndim: int) -> int:
-    """An axis counted from the front.
+def _place(axis: int, x: Any) -> int:
+    """An axis of a tensor, counted from the front.
 
-    Raises UsageError if there is none.
+    Raises AxisError if there is none.
     """
-    found = operator.index(axis)
+    found, ndim = operator.index(axis), x.ndim or int(_method_rules(x).axes_of_0d == "one")
     if not -ndim <= found < ndim:
-        raise UsageError(f"axis {axis} is out of range for {ndim} dimension(s).")
+        raise AxisError(f"axis {axis} is out of range for {x.ndim} dimension(s).")
     return found % ndim
 
 
@@ -112,6 +118,25 @@ def _method_rules(tensor: Any) -> ArrayMethods:
     """What methods give in the framework of a tensor's dialect."""
     found: ArrayMethods = tensor._kind.current_dialect.values.methods
     return found
+
+
+def _into_out(op: str, x: Any, options: dict[str, Any]) -> Tensor:
+    """The result of an op, written into out= if it is among the options."""
+    if "out" not in options:
+        return apply_op(op, x, **options)
+    apply_in_any_form(x._of, op, (x,), **options)
+    return options["out"]  # type: ignore[no-any-return]
+
+
+def _averaged(op: str, x: Any, dtype: object, options: dict[str, Any]) -> Tensor:
+    """The mean, the variance or its root. With dtype= a library may take some of its steps in
+    the elements' own dtype, so its own method computes what it holds."""
+    if dtype is None or not runs_itself(x.backend, (x,), {}):
+        return _into_out(op, x, options | _given(dtype=dtype))
+    native = x._kind.backend.native(to_dtype(dtype))
+    named = {"ddof" if name == "correction" else name: n for name, n in options.items()}
+    method = getattr(type(x._array), op)
+    return run_by_itself(op, method, (x,), {**named, "dtype": native})  # type: ignore[no-any-return]
 
 
 # Methods that are one call of an op.
@@ -267,18 +292,22 @@ class Ops:
     clip = clamp
 
     def cumprod(
-        self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
-    ) -> Tensor:
+        self, axis: int | None = None, *, dtype: object = None, dim: int | None = None,
+        out: Any = None,
+    ) -> Tensor:  # fmt: skip
         """The product of all elements up to each."""
-        return apply_op("cumprod", self, axis=_axis_or_dim(axis, dim), **_given(dtype=dtype))
+        options = {"axis": _axis_or_dim(axis, dim), **_given(dtype=dtype, out=out)}
+        return _into_out("cumprod", self, options)
 
     cumulative_prod = cumprod
 
     def cumsum(
-        self, axis: int | None = None, *, dtype: object = None, dim: int | None = None
-    ) -> Tensor:
+        self, axis: int | None = None, *, dtype: object = None, dim: int | None = None,
+        out: Any = None,
+    ) -> Tensor:  # fmt: skip
         """The sum of all elements up to each."""
-        return apply_op("cumsum", self, axis=_axis_or_dim(axis, dim), **_given(dtype=dtype))
+        options = {"axis": _axis_or_dim(axis, dim), **_given(dtype=dtype, out=out)}
+        return _into_out("cumsum", self, options)
 
     cumulative_sum = cumsum
 
@@ -345,26 +374,26 @@ class Ops:
 
     def all(
         self, axis: Axes = None, keepdims: bool = False, *, where: Tensor | None = None,
-        dim: Axes = None, keepdim: bool | None = None,
+        dim: Axes = None, keepdim: bool | None = None, out: Any = None,
     ) -> Tensor:  # fmt: skip
         """Whether all elements are true."""
-        return apply_op("all", self, **_reduced(axis, keepdims, dim, keepdim, where=where))
+        return _into_out("all", self, _reduced(axis, keepdims, dim, keepdim, where=where, out=out))
 
     def amax(
         self, axis: Axes = None, keepdims: bool = False, *, initial: Operand | None = None,
-        where: Tensor | None = None, dim: Axes = None, keepdim: bool | None = None,
+        where: Tensor | None = None, dim: Axes = None, keepdim: bool | None = None, out: Any = None,
     ) -> Tensor:  # fmt: skip
         """The largest element."""
-        options = _reduced(axis, keepdims, dim, keepdim, initial=initial, where=where)
-        return apply_op("max", self, **options)
+        options = _reduced(axis, keepdims, dim, keepdim, initial=initial, where=where, out=out)
+        return _into_out("max", self, options)
 
     def amin(
         self, axis: Axes = None, keepdims: bool = False, *, initial: Operand | None = None,
-        where: Tensor | None = None, dim: Axes = None, keepdim: bool | None = None,
+        where: Tensor | None = None, dim: Axes = None, keepdim: bool | None = None, out: Any = None,
     ) -> Tensor:  # fmt: skip
         """The smallest element."""
-        options = _reduced(axis, keepdims, dim, keepdim, initial=initial, where=where)
-        return apply_op("min", self, **options)
+        options = _reduced(axis, keepdims, dim, keepdim, initial=initial, where=where, out=out)
+        return _into_out("min", self, options)
 
     def any(
         self, axis: Axes = None, keepdims: bool = False, *, where: Tensor | None = None,
@@ -375,17 +404,17 @@ class Ops:
 
     def argmax(
         self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None,
-        keepdim: bool | None = None,
+        keepdim: bool | None = None, out: Any = None,
     ) -> Tensor:  # fmt: skip
         """The index of the largest element."""
-        return apply_op("argmax", self, **_reduced(axis, keepdims, dim, keepdim))
+        return _into_out("argmax", self, _reduced(axis, keepdims, dim, keepdim, out=out))
 
     def argmin(
         self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None,
-        keepdim: bool | None = None,
+        keepdim: bool | None = None, out: Any = None,
     ) -> Tensor:  # fmt: skip
         """The index of the smallest element."""
-        return apply_op("argmin", self, **_reduced(axis, keepdims, dim, keepdim))
+        return _into_out("argmin", self, _reduced(axis, keepdims, dim, keepdim, out=out))
 
     def count_nonzero(
         self, axis: Axes = None, keepdims: bool = False, *, dim: Axes = None,
@@ -403,47 +432,51 @@ class Ops:
 
     def mean(
         self, axis: Axes = None, keepdims: bool = False, *, dtype: object = None,
-        where: Tensor | None = None, dim: Axes = None, keepdim: bool | None = None,
+        where: Tensor | None = None, dim: Axes = None, keepdim: bool | None = None, out: Any = None,
     ) -> Tensor:  # fmt: skip
         """The mean of the elements."""
-        options = _reduced(axis, keepdims, dim, keepdim, dtype=dtype, where=where)
-        return apply_op("mean", self, **options)
+        options = _reduced(axis, keepdims, dim, keepdim, where=where, out=out)
+        return _averaged("mean", self, dtype, options)
 
     def prod(
         self, axis: Axes = None, keepdims: bool = False, *, dtype: object = None,
         initial: Operand | None = None, where: Tensor | None = None, dim: Axes = None,
-        keepdim: bool | None = None,
+        keepdim: bool | None = None, out: Any = None,
     ) -> Tensor:  # fmt: skip
         """The product of the elements."""
-        options = _reduced(axis, keepdims, dim, keepdim, dtype=dtype, initial=initial, where=where)
-        return apply_op("prod", self, **options)
+        limits = {"initial": initial, "where": where}
+        options = _reduced(axis, keepdims, dim, keepdim, dtype=dtype, out=out, **limits)
+        return _into_out("prod", self, options)
 
-    def std(
-        self, axis: Axes = None, *, correction: float | None = None, ddof: float | None = None,
-        unbiased: bool | None = None, keepdims: bool = False, dim: Axes = None,
-        keepdim: bool | None = None,
+    def std(  # noqa: PLR0913 -- the spellings of several frameworks
+        self, axis: Axes = None, *, dtype: object = None, correction: float | None = None,
+        ddof: float | None = None, unbiased: bool | None = None, keepdims: bool = False,
+        dim: Axes = None, keepdim: bool | None = None, out: Any = None,
     ) -> Tensor:  # fmt: skip
         """The standard deviation of the elements."""
-        options = _reduced(axis, keepdims, dim, keepdim) | _corrected(correction, ddof, unbiased)
-        return apply_op("std", self, **options)
+        options = _reduced(axis, keepdims, dim, keepdim, out=out)
+        options |= _corrected(correction, ddof, unbiased)
+        return _averaged("std", self, dtype, options)
 
     def sum(
         self, axis: Axes = None, keepdims: bool = False, *, dtype: object = None,
         initial: Operand | None = None, where: Tensor | None = None, dim: Axes = None,
-        keepdim: bool | None = None,
+        keepdim: bool | None = None, out: Any = None,
     ) -> Tensor:  # fmt: skip
         """The sum of the elements."""
-        options = _reduced(axis, keepdims, dim, keepdim, dtype=dtype, initial=initial, where=where)
-        return apply_op("sum", self, **options)
+        limits = {"initial": initial, "where": where}
+        options = _reduced(axis, keepdims, dim, keepdim, dtype=dtype, out=out, **limits)
+        return _into_out("sum", self, options)
 
-    def var(
-        self, axis: Axes = None, *, correction: float | None = None, ddof: float | None = None,
-        unbiased: bool | None = None, keepdims: bool = False, dim: Axes = None,
-        keepdim: bool | None = None,
+    def var(  # noqa: PLR0913 -- the spellings of several frameworks
+        self, axis: Axes = None, *, dtype: object = None, correction: float | None = None,
+        ddof: float | None = None, unbiased: bool | None = None, keepdims: bool = False,
+        dim: Axes = None, keepdim: bool | None = None, out: Any = None,
     ) -> Tensor:  # fmt: skip
         """The variance of the elements."""
-        options = _reduced(axis, keepdims, dim, keepdim) | _corrected(correction, ddof, unbiased)
-        return apply_op("var", self, **options)
+        options = _reduced(axis, keepdims, dim, keepdim, out=out)
+        options |= _corrected(correction, ddof, unbiased)
+        return _averaged("var", self, dtype, options)
 
 
 # Methods that a tensor does not have, or only in some dialects: the error says what to write.
@@ -708,7 +741,7 @@ class Methods(Ops, Casts, TensorData):
     def mm(self, other: Tensor) -> Tensor:
         """The product of two matrices."""
         if self.ndim != 2 or other.ndim != 2:
-            raise UsageError(
+            raise ShapeError(
                 f"mm takes two matrices, not {self.ndim} and {other.ndim} dimensions: use matmul."
             )
         return apply_op("matmul", self, other)
@@ -785,9 +818,9 @@ class Methods(Ops, Casts, TensorData):
         It is a copy if it is one in the dialect's framework.
         """
         ndim, is_copied = self.ndim, _method_rules(self).flatten == "copied"
-        if not ndim:
+        if not ndim and {start_dim, end_dim} <= {0, -1}:
             return self.reshape((1,), copy=is_copied or None)
-        first, last = _place(start_dim, ndim), _place(end_dim, ndim)
+        first, last = _place(start_dim, self), _place(end_dim, self)
         joined = -1 if 0 not in self.shape else math.prod(self.shape[first : last + 1])
         shape = (*self.shape[:first], joined, *self.shape[last + 1 :])
         return self.reshape(shape, copy=is_copied or None)
@@ -815,7 +848,7 @@ class Methods(Ops, Casts, TensorData):
         if len(axes) == 2 and _method_rules(self).transpose == "swaps":
             return self.swapaxes(*order)
         if len(order) != self.ndim:
-            raise UsageError(
+            raise ShapeError(
                 f"transpose takes the new order of all {self.ndim} dimensions in "
                 f"{self._kind.current_dialect.name}, not {order}: to swap two, write "
                 "x.swapaxes(0, 1)."
@@ -825,14 +858,15 @@ class Methods(Ops, Casts, TensorData):
     def t(self) -> Tensor:
         """The transpose of a matrix; a vector is unchanged."""
         if self.ndim > 2:
-            raise UsageError(f"t() transposes a matrix, not {self.ndim} dimensions: use permute.")
+            raise ShapeError(f"t() transposes a matrix, not {self.ndim} dimensions: use permute.")
         return self.transpose()
 
     def swapaxes(self, axis0: int, axis1: int) -> Tensor:
         """The tensor with two dimensions swapped."""
         order = list(range(self.ndim))
-        first, second = _place(axis0, self.ndim), _place(axis1, self.ndim)
-        order[first], order[second] = second, first
+        first, second = _place(axis0, self), _place(axis1, self)
+        if order:
+            order[first], order[second] = second, first
         return self.permute(order)
 
     swapdims = swapaxes
@@ -849,7 +883,9 @@ class Methods(Ops, Casts, TensorData):
         if asked is None:
             gone = [n for n, size in enumerate(self.shape) if size == 1]
         else:
-            gone = [_place(n, self.ndim) for n in ((asked,) if isinstance(asked, int) else asked)]
+            axes = (asked,) if isinstance(asked, int) else asked
+            is_none = not self.ndim and set(axes) <= {0, -1}  # NumPy and torch let these pass
+            gone = [] if is_none else [_place(n, self) for n in axes]
             if _method_rules(self).squeeze == "kept":
                 gone = [n for n in gone if self.shape[n] == 1]
         if not gone:
@@ -873,7 +909,7 @@ class Methods(Ops, Casts, TensorData):
         wanted = _numbers(sizes)
         new = len(wanted) - self.ndim
         if new < 0 or -1 in wanted[:new]:
-            raise UsageError(f"expand{wanted} gives no size for a new dimension, or too few sizes.")
+            raise ShapeError(f"expand{wanted} gives no size for a new dimension, or too few sizes.")
         pairs = zip(wanted[new:], self.shape, strict=True)
         kept = [have if size == -1 else size for size, have in pairs]
         return self.broadcast_to((*wanted[:new], *kept))
@@ -900,7 +936,13 @@ class Methods(Ops, Casts, TensorData):
         as in the dialect's framework. `repeat_interleave` and `tile` mean the same in all dialects.
         """
         if _method_rules(self).repeat == "whole" and axis is None:
-            return self.tile(*repeats)
+            times = _numbers(repeats)
+            if len(times) < self.ndim:
+                raise ShapeError(
+                    f"repeat takes a number for each of {self.ndim} dimensions in "
+                    f"{self._kind.current_dialect.name}, not {times}: tile takes fewer."
+                )
+            return self.tile(times)
         along = repeats[1] if len(repeats) == 2 else axis
         return self.repeat_interleave(repeats[0], along)
 
@@ -921,17 +963,17 @@ class Methods(Ops, Casts, TensorData):
         `sizes` is the length of each part, or the number of parts, as in the dialect's framework; a
         list names the length of each part. `chunk` means the same in all dialects.
         """
-        along = _place(_axis_or_dim(axis, dim, 0), self.ndim)
+        along = _place(_axis_or_dim(axis, dim, 0), self)
         whole = self.shape[along]
         if isinstance(sizes, int) and sizes < 1:
-            raise UsageError(f"split needs a number above 0, not {sizes}.")
+            raise ShapeError(f"split needs a number above 0, not {sizes}.")
         if not isinstance(sizes, int):
             if sum(sizes) != whole:
-                raise UsageError(f"the lengths {tuple(sizes)} do not add up to {whole}.")
+                raise ShapeError(f"the lengths {tuple(sizes)} do not add up to {whole}.")
             return self._parts(sizes, along)
         if _method_rules(self).split == "parts":
             if whole % sizes:
-                raise UsageError(f"{whole} does not divide into {sizes} equal parts: use chunk.")
+                raise ShapeError(f"{whole} does not divide into {sizes} equal parts: use chunk.")
             return self._parts([whole // sizes] * sizes, along)
         return self._parts_of(sizes, along)
 
@@ -939,10 +981,12 @@ class Methods(Ops, Casts, TensorData):
         self, chunks: int, axis: int | None = None, *, dim: int | None = None
     ) -> tuple[Tensor, ...]:
         """At most so many parts of the tensor along a dimension; only the last may be shorter."""
-        along = _place(_axis_or_dim(axis, dim, 0), self.ndim)
+        along = _place(_axis_or_dim(axis, dim, 0), self)
         if chunks < 1:
-            raise UsageError(f"chunk needs a number above 0, not {chunks}.")
-        return self._parts_of(max(-(-self.shape[along] // chunks), 1), along)
+            raise ShapeError(f"chunk needs a number above 0, not {chunks}.")
+        if not self.shape[along]:
+            return self._parts([0] * chunks, along)
+        return self._parts_of(-(-self.shape[along] // chunks), along)
 
     def _parts(self, lengths: Sequence[int], axis: int) -> tuple[Tensor, ...]:
         """Neighbouring parts of these lengths along a dimension."""
@@ -995,7 +1039,7 @@ class Methods(Ops, Casts, TensorData):
         if options["axis"] is None or _method_rules(self).extremes == "values":
             return values
         if not isinstance(options["axis"], int):
-            raise UsageError(
+            raise ArgumentError(
                 f"{op} gives indices in {self._kind.current_dialect.name}, so it takes one "
                 f"dimension: write a{op} for several."
             )
@@ -1013,6 +1057,9 @@ class Methods(Ops, Casts, TensorData):
         """
         options = _reduced(axis, keepdims, dim, keepdim)
         if options["axis"] is not None and _method_rules(self).extremes != "values":
+            if runs_itself(self.backend, (self,), {}):
+                given = (self, options["axis"], options["keepdims"])
+                return run_by_itself("median", type(self._array).median, given, {})  # type: ignore[no-any-return]
             raise UsageError(
                 f"median along a dimension gives indices in {self._kind.current_dialect.name}, "
                 "which castwise does not: for the values, write cw.apply('median', x, axis=0)."
@@ -1052,8 +1099,10 @@ class Methods(Ops, Casts, TensorData):
     def take(self, indices: Any, axis: int | None = None, *, dim: int | None = None) -> Tensor:
         """The slices at some indices of a dimension, or of all elements in one."""
         along = _axis_or_dim(axis, dim)
-        source = self.reshape((-1,)) if along is None else self
-        along = _place(along or 0, len(source.shape))
+        if along is not None:
+            along = _place(along, self)
+        source = self if along is not None and self.ndim else self.reshape((-1,))
+        along = along or 0
         places = _tensor_like(indices, self)
         found = picked("take", source, places.reshape((-1,)), along)
         return found.reshape((*source.shape[:along], *places.shape, *source.shape[along + 1 :]))

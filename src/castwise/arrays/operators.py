@@ -21,10 +21,12 @@ from castwise.arrays.backend import Backend
 from castwise.arrays.backends import DEFAULT_BACKEND, installed_backends
 from castwise.arrays.calls import NoOperandError
 from castwise.arrays.data import default_dtype
-from castwise.arrays.kinds import TensorData
+from castwise.arrays.elements import result_dtype
+from castwise.arrays.kinds import TensorData, refusal
+from castwise.arrays.own_functions import run_by_itself, runs_itself
 from castwise.catalog import DEFAULT, dialect_named
 from castwise.engine.ask import find_op
-from castwise.errors import CallError, UsageError
+from castwise.errors import AxisError, CallError, NoNumberError, UsageError, is_raw
 from castwise.vocab.ops import EXTENSIONS, OPS, Op
 
 if TYPE_CHECKING:
@@ -112,6 +114,8 @@ _OPTIONS = frozenset({
     "axis", "keepdims", "correction", "reduction", "delta", "log_input", "rtol", "atol",
     "equal_nan", "out",
 })  # fmt: skip
+# With these, a library may take some of its steps in the elements' own dtype.
+_INSIDE = frozenset({"dtype", "casting", "where", "initial", "decimals"})
 _NOT_APPLIED = ("questions", "conversion")  # families of ops that compute nothing
 _ATTRIBUTES = ("shape", "ndim", "size")
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -119,18 +123,41 @@ _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_
 
 
 def called(name: str, function: Any, arguments: Sequence[Any], options: dict[str, Any]) -> Any:
-    """The result of a library's function, such as numpy.mean, for tensors.
+    """The result of a library's function, such as numpy.mean, for tensors: of castwise's op or
+    function of that name; of the library itself where castwise has none, if it can run.
 
-    Raises CallError if castwise has no such function, or does not know one of its arguments.
+    Raises CallError if neither is there.
     """
-    tail = name.partition(".")[2]
+    library, _, tail = name.partition(".")
     if tail in _ATTRIBUTES and len(arguments) == 1 and not options:
         return getattr(arguments[0], tail)
     named = {_RENAMED.get(option, option): value for option, value in options.items()}
     row, places = _op(name), list(parameters(function))
-    if row is None:
-        return _moved(tail, name, places, arguments, named)
-    return _applied(row, name, places, arguments, named)
+    given = {*named, *places[1 : len(arguments)]}
+    # Without a signature, only the library knows what the arguments after the operands mean.
+    is_unnamed = row is not None and not places and len(arguments) > row.arity[1]
+    try:
+        if row is not None and not (_INSIDE & given or is_unnamed):
+            return _applied(row, name, places, arguments, named)
+    except CallError:
+        if not _is_its_own(library, function, arguments, options):
+            raise
+    if _is_its_own(library, function, arguments, options):
+        return run_by_itself(name, function, arguments, options)
+    if tail == "result_type":
+        return result_dtype(arguments, DEFAULT).to(library)
+    if tail == "nan_to_num":
+        words = places[1:] or ["nan", "posinf", "neginf"]
+        numbers = dict(zip(words, arguments[1:], strict=False))
+        return _without_nan(arguments[0], **numbers, **options)
+    if row is not None:
+        return _applied(row, name, places, arguments, named)
+    return _moved(tail, name, places, arguments, named)
+
+
+def _is_its_own(library: str, function: Any, arguments: Sequence[Any], options: Any) -> bool:
+    """Whether a library's function runs by itself on tensors."""
+    return callable(function) and runs_itself(library, arguments, options)
 
 
 def _applied(
@@ -141,8 +168,14 @@ def _applied(
     most = 1 if is_joining else row.arity[1]
     operands = arguments[0] if is_joining and arguments else arguments[:most]
     call = row.call
-    known = {*_OPTIONS, *call.operands, *call.parameters, *(["alpha"] * call.takes_alpha)}
+    places = places or ["x"] * most + list(call.parameters)  # a function without a signature
+    known = {*_OPTIONS, *_INSIDE, *call.operands, *call.parameters, *call.takes}
+    known |= {"alpha"} if call.takes_alpha else set()
+    known -= {"decimals"} if row.name != "round" else set()
     options = _known(named | _by_name(name, places, arguments, most), known, name, row)
+    decimals = options.pop("decimals", 0)
+    if decimals:
+        return rounded(operands[0], decimals)
     make = _first_tensor([*arguments, *options.values()])._of
     result = apply_in_any_form(make, row.name, tuple(operands), form="function", **options)
     out = options.get("out")
@@ -165,6 +198,60 @@ def _moved(
     options = _known(named | _by_name(name, places, arguments, most), known, name)
     given = [_under_current_dialect(argument) for argument in arguments[:most]]
     return _with_dialect(function(*given, **options), first)
+
+
+# What the methods of a ufunc compute, by its op, and the names of their arguments.
+_BY_METHOD = {
+    "reduce": {"add": "sum", "mul": "prod", "maximum": "max", "minimum": "min",
+               "logical_and": "all", "logical_or": "any"},
+    "accumulate": {"add": "cumsum", "mul": "cumprod"},
+}  # fmt: skip
+_OF_METHODS = ["array", "axis", "dtype", "out", "keepdims", "initial", "where"]
+
+
+def _of_ufunc(
+    name: str, ufunc: Any, method: str, inputs: Sequence[Any], options: dict[str, Any]
+) -> Any:
+    """The result of a method of a ufunc: np.add.reduce(x) is a sum, np.multiply.outer(x, y) all
+    products of two elements.
+
+    Raises CallError for any other, if the library itself cannot run.
+    """
+    row, whole = _op(name), f"{name}.{method}"
+    if runs_itself(name.partition(".")[0], inputs, options):
+        return run_by_itself(whole, getattr(ufunc, method), inputs, options)
+    if method == "outer" and row is not None and len(inputs) == 2:
+        first, second = inputs
+        if isinstance(first, TensorData):
+            spread: Any = first
+            first = spread.reshape((*first.shape, *[1] * getattr(second, "ndim", 0)))
+        else:
+            key = (..., *([None] * second.ndim))
+            first = first[key] if hasattr(first, "ndim") else first
+        return called(name, ufunc, (first, second), options)
+    op = _BY_METHOD.get(method, {}).get(row.name if row else "")
+    if op is None:
+        raise not_called(whole)
+    axis = {} if len(inputs) > 1 else {"axis": 0}
+    return _applied(OPS[op], whole, _OF_METHODS, inputs, axis | options)
+
+
+def _without_nan(
+    x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None
+) -> Tensor:
+    """The tensor with numbers in the place of NaN and infinities: the largest, if none is given."""
+    dtype = x.dtype
+    if dtype.kind == "complex":
+        raise not_called("nan_to_num of complex numbers")
+    if dtype.kind != "float":
+        return x.clone()  # type: ignore[no-any-return]
+    for is_found, number in (
+        (apply_op("isnan", x), nan),
+        (apply_op("eq", x, math.inf), float(dtype.max) if posinf is None else posinf),
+        (apply_op("eq", x, -math.inf), float(dtype.min) if neginf is None else neginf),
+    ):
+        x = apply_op("where", is_found, number, x)
+    return x  # type: ignore[no-any-return]
 
 
 def _op(name: str) -> Op | None:
@@ -292,6 +379,8 @@ def rounded(x: Any, decimals: int) -> Any:
     """Each element, rounded to a number of decimals."""
     if not decimals:
         return apply_op("round", x)
+    if runs_itself(x.backend, (x,), {}):
+        return run_by_itself("round", type(x._array).round, (x,), {"decimals": decimals})
     if x.dtype.kind == "bool" or (x.dtype.kind == "int" and decimals < 0):
         raise TypeError(_DIGITS.format(x.dtype, x.dialect.name))
     return _by_factor(x, decimals)
@@ -349,13 +438,13 @@ class ArrayObject(TensorData):
     def T(self) -> Tensor:  # noqa: N802 -- the standard's name
         """The transpose of a matrix; what it is of another tensor, the dialect says.
 
-        Raises ValueError if its framework has none.
+        Raises AxisError if its framework has none.
         """
         shape, rule = tuple(self._array.shape), self._kind.current_dialect.values.methods.transposed
         if len(shape) == 2:
             return self.mT
         if rule == "refused":
-            raise ValueError(
+            raise AxisError(
                 f"T transposes a matrix, not a tensor of shape {shape}: use mT for a stack of "
                 "matrices, or permute."
             )
@@ -367,7 +456,7 @@ class ArrayObject(TensorData):
     def mT(self) -> Tensor:  # noqa: N802 -- the standard's name
         """The transpose of each matrix in the last two dimensions."""
         if len(self._array.shape) < 2:
-            raise ValueError(
+            raise AxisError(
                 f"mT needs at least two dimensions, not the shape {tuple(self._array.shape)}."
             )
         return self._of(self._kind.backend.namespace.matrix_transpose(self._array), self._kind)
@@ -383,7 +472,12 @@ class ArrayObject(TensorData):
         """The same values on another device of the backend."""
         from array_api_compat import to_device
 
-        return self._of(to_device(self._array, device, stream=stream), self._kind)
+        try:
+            return self._of(to_device(self._array, device, stream=stream), self._kind)
+        except Exception as error:
+            if not is_raw(error):
+                raise
+            raise refusal(error, "to_device", (self, device), self.backend) from error
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         made = self.numpy()
@@ -408,26 +502,40 @@ class ArrayObject(TensorData):
     def __dlpack_device__(self) -> Any:
         return self._array.__dlpack_device__()
 
-    def _number(self) -> Any:
-        """The one element of a 0-d tensor."""
+    def _number(self, kind: type) -> Any:
+        """The one element as a Python number; of a tensor that its own framework holds, what it
+        converts to there.
+
+        Raises NoNumberError for several elements.
+        """
+        if not self._array.shape and self._kind.dtype.kind != "complex":
+            return kind(self.item())
+        if self.size == 1 and runs_itself(self.backend, (self,), {}):
+            try:
+                return kind(self._array)
+            except (TypeError, ValueError, RuntimeError):
+                pass  # the error below says what to do
         if self._array.shape:
-            raise TypeError(
+            raise NoNumberError(
                 f"only a 0-d tensor converts to a Python number, not one of shape "
                 f"{tuple(self._array.shape)}: take an element, x[0], or reduce it."
             )
-        return self.item()
+        number = self.item()
+        if isinstance(number, complex) and kind not in (bool, complex):
+            raise NoNumberError(f"{kind.__name__}(x) does not take a complex tensor: use x.real.")
+        return kind(number)
 
     def __bool__(self) -> bool:
-        return bool(self._number())
+        return self._number(bool)  # type: ignore[no-any-return]
 
     def __int__(self) -> int:
-        return int(self._number())
+        return self._number(int)  # type: ignore[no-any-return]
 
     def __float__(self) -> float:
-        return float(self._number())
+        return self._number(float)  # type: ignore[no-any-return]
 
     def __complex__(self) -> complex:
-        return complex(self._number())
+        return self._number(complex)  # type: ignore[no-any-return]
 
     def __index__(self) -> int:
         dtype, shape = self._kind.dtype, tuple(self._array.shape)
@@ -459,8 +567,10 @@ class ArrayObject(TensorData):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         # NumPy also calls this for operators with a NumPy array on the left.
         name = f"{DEFAULT_BACKEND}.{ufunc.__name__}"
+        if "out" in options:
+            (options["out"],) = options["out"]
         if method != "__call__":
-            raise not_called(f"{name}.{method}")
+            return _of_ufunc(name, ufunc, method, inputs, options)
         if ufunc.__name__ == "divmod" and not options:
             return _quotient_and_remainder(*inputs)
         row = _op(name)
@@ -470,9 +580,7 @@ class ArrayObject(TensorData):
                 # In comparisons NumPy passes a NumPy scalar as a 0-d array.
                 is_scalar = row.name in _COMPARISONS and not first.shape
                 return apply_operator(row.name, first[()] if is_scalar else first, second)
-        if "out" in options:
-            (options["out"],) = options["out"]
-        return called(name, None, inputs, options)
+        return called(name, ufunc, inputs, options)
 
     def __format__(self, spec: str) -> str:
         if spec and self._array.shape:

@@ -18,6 +18,7 @@ from castwise.arrays.apply import (
     fills,
     would_change,
 )
+from castwise.arrays.at import At
 from castwise.arrays.backend import TakesConstants
 from castwise.arrays.backends import backend_named
 from castwise.arrays.calls import NoOperandError, common_backend, common_dialect, described, raw
@@ -31,6 +32,7 @@ from castwise.arrays.kinds import (
     as_constant_with,
     fitted,
     interned,
+    refusal,
     truncated_dtype,
 )
 from castwise.arrays.methods import Methods, OpsAreNoMethods
@@ -38,8 +40,8 @@ from castwise.arrays.operators import ArrayObject, Gradients, InPlace
 from castwise.catalog import DEFAULT, to_dialect
 from castwise.engine.ask import answer
 from castwise.engine.decision import Question
-from castwise.engine.writes import check_assignment
-from castwise.errors import UsageError
+from castwise.engine.writes import check_assignment, check_casting
+from castwise.errors import ArgumentError, ShapeError, UsageError, is_raw
 from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType
 from castwise.vocab.live import to_dtype
@@ -63,7 +65,13 @@ def binary(op: str) -> Binary:
             found = fast_path.known.get((op, context(), first._kind, second._kind))
             if found is not None:
                 result = _new(Tensor)
-                result._array = found.run(first._array, second._array)
+                try:
+                    result._array = found.run(first._array, second._array)
+                except Exception as error:
+                    if not is_raw(error):
+                        raise
+                    given = (first, second)
+                    raise refusal(error, op, given, first.backend) from error
                 result._kind = found.kind
                 return result
         return _fast_operator(op, first, second)
@@ -228,13 +236,16 @@ class Tensor(Operators, InPlace, ArrayObject, Methods, Gradients, OpsAreNoMethod
         is_weak = self._kind.is_weak and (chosen is None or chosen.has_weak_arrays)
         return Tensor._of(self._array, self._kind.with_(dialect=chosen, is_weak=is_weak))
 
-    def astype(self, dtype: object, *, copy: bool = True) -> Tensor:
-        """The values in another dtype, by an explicit cast.
+    def astype(self, dtype: object, *, casting: str = "unsafe", copy: bool = True) -> Tensor:
+        """The values in another dtype, by an explicit cast; `casting` is "no", "equiv", "safe",
+        "same_kind" or "unsafe", as in NumPy.
 
-        Raises UsageError if the backend has no such dtype.
+        Raises UsageError if the backend has no such dtype, PromotionError if `casting` does not
+        allow the cast.
         """
         kind = self._kind
         target = truncated_dtype(to_dtype(dtype), kind.current_dialect)
+        check_casting(kind.dtype, target, casting, kind.current_dialect)
         if target is kind.dtype and not copy:
             return self
         rules = kind.current_dialect.values
@@ -245,10 +256,33 @@ class Tensor(Operators, InPlace, ArrayObject, Methods, Gradients, OpsAreNoMethod
 
     def __getitem__(self, key: Any) -> Tensor:
         found = as_constant_with(self, key if isinstance(key, tuple) else (key,))
-        return wrapped(read_at(found._array, raw_key(key), found._kind), found._kind)
+        array = read_at(found._array, raw_key(key), found._kind)
+        array, kind = fitted(array, found._kind)
+        parts = key if isinstance(key, tuple) else (key,)
+        is_view = bool(array.shape) or any([part is ... for part in parts])
+        return Tensor._of(array, kind if is_view else kind.of_result(()))
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if not self._keeps_dtype and self._changes_by_at():
+            raise ArgumentError(
+                f"arrays never change in {self._kind.current_dialect.name}, so x[i] = value is"
+                " refused there: write x = x.at[i].set(value)."
+            )
         assign(self, key, value)
+
+    @property
+    def at(self) -> At:
+        """`x.at[i].set(value)`: a new tensor with a value at an index; also `add`, `multiply` and
+        others. Only in dialects whose framework has it."""
+        if not self._changes_by_at():
+            raise AttributeError(
+                f"a Tensor has no attribute 'at' in {self._kind.current_dialect.name}: write "
+                "x[i] = value."
+            )
+        return At(self)
+
+    def _changes_by_at(self) -> bool:
+        return self._kind.current_dialect.values.memory.assigned == "by at"
 
     def fill_(self, value: Any) -> Tensor:
         """The tensor itself, with every element set to a number or to the value of a 0-d tensor.
@@ -256,7 +290,7 @@ class Tensor(Operators, InPlace, ArrayObject, Methods, Gradients, OpsAreNoMethod
         Raises ScalarRangeError if the number is out of range for its dtype.
         """
         if getattr(value, "shape", ()):
-            raise UsageError("fill_ takes a number or a 0-d tensor: use x[...] = array for arrays.")
+            raise ShapeError("fill_ takes a number or a 0-d tensor: use x[...] = array for arrays.")
         assign(self, ..., value, is_filling=True)
         return self
 

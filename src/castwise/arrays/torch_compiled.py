@@ -398,6 +398,7 @@ def _torch_function(
 def _function_name(function: Callable[..., Any]) -> str:
     """The name by which a function is looked up."""
     name = resolve_name(function) or str(function)
+    name = name.replace("torch.functional.", "torch.")  # where torch keeps some of its functions
     _functions[name] = function
     return name
 
@@ -414,9 +415,18 @@ def _by_name(
     is_method = name.startswith("torch.Tensor.")
     if is_method and is_compiled:  # torch's compiler does not leave them to the tensor
         return _operated(name, arguments)
-    if is_method or (name in _OF_ONE and (len(arguments) > 1 or options)):
-        raise not_called(f"{name}{'' if is_method else ' with more than one argument'}")
+    if is_method:
+        raise not_called(name)
+    if name in _OF_ONE and (len(arguments) > 1 or options) and isinstance(arguments[0], Tensor):
+        return getattr(arguments[0], name.partition(".")[2])(*arguments[1:], **options)
+    if name == "torch.cross" and len(arguments) == 2 and not options:
+        options = {"dim": _first_of_three(arguments[0])}
     return called(name, function, arguments, options)
+
+
+def _first_of_three(x: Any) -> int:
+    """The dimension that torch.cross takes if it is given none; torch.linalg.cross has the last."""
+    return next((n for n, size in enumerate(x.shape) if size == 3), -1)
 
 
 def _operated(name: str, arguments: tuple[Any, ...]) -> Any:

@@ -17,7 +17,14 @@ from castwise.arrays.backend import Backend, constant, known_number
 from castwise.arrays.casting import cast_under, flushing, own_values
 from castwise.arrays.functions import Function, function_for
 from castwise.arrays.substitutes import variance_in_integers
-from castwise.errors import DivisionByZeroError, ScalarRangeError, UsageError
+from castwise.errors import (
+    ArgumentError,
+    AxisError,
+    DivisionByZeroError,
+    ScalarRangeError,
+    ShapeError,
+    UsageError,
+)
 from castwise.rules.values import Values
 from castwise.vocab.dtypes import DType, dtype
 
@@ -44,6 +51,14 @@ class TakesChecks(Protocol):
         """The function of an op, which gives an array in the memory of its operand."""
 
 
+@runtime_checkable
+class RunsItself(Protocol):
+    """A backend whose own functions round more than once, as its library does."""
+
+    def itself(self, op: str, compute: DType) -> Function | None:
+        """The library's own function; None if it has none, or none that is any different."""
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a function computes: on which backend, in which dtype, under which rules."""
@@ -62,7 +77,7 @@ class Place:
         """Whether the dialect and the backend disagree about a rule such as "casting.truth"."""
         return any(attrgetter(f)(self.values) != attrgetter(f)(self.own) for f in fields)
 
-    def number(self, value: int | float) -> Any:
+    def number(self, value: complex) -> Any:
         return self.backend.number(value, self.compute)
 
     def constant(self, value: int | float) -> Callable[[Any], Any]:
@@ -109,6 +124,8 @@ def adapted(
     if values is None:
         return function
     place = Place(backend, op, compute, values)
+    if isinstance(backend, RunsItself) and values == place.own:
+        function = backend.itself(op, compute) or function
     for rule in _RULES.get(op, ()):
         function = rule(function, place)
     is_flushing = values.casting.subnormals == "flushed" and place.differs("casting.subnormals")
@@ -132,6 +149,11 @@ def _cumulation_rule(function: Function, at: Place) -> Function:
             x, axis = _along_no_axis(at, x)
         if x.shape:
             return function(x, axis=axis, **options)
+        if axis not in (None, 0, -1):
+            raise AxisError(f"axis {axis} is out of range for 0 dimensions.")
+        # It is the number itself: 1 * inf+0j would be inf+nanj.
+        if not shape and not options and at.backend.is_concrete(x):
+            return at.backend.make(x, None, copy=True, device=None)
         found = function(reshape(x, (1,)), axis=axis, **options)
         return found if options.get("include_initial") else reshape(found, shape)
 
@@ -142,7 +164,7 @@ def _along_no_axis(at: Place, x: Any) -> tuple[Any, int]:
     """The array to accumulate if no axis is given, and the axis to use."""
     rule = at.values.reducing.cumulated_axis
     if rule == "refused":
-        raise UsageError(
+        raise ArgumentError(
             f"{at.op} of an array with {len(x.shape)} dimensions needs an axis in this dialect."
         )
     return (at.backend.namespace.reshape(x, (-1,)) if rule == "flattened" else x), 0
@@ -158,6 +180,8 @@ def _median_rule(function: Function, at: Place) -> Function:
         if at.values.reducing.median_of_none == "raises":
             raise _of_nothing(at, x)
         empty = at.do("sum", x, axis=axis, keepdims=keepdims)
+        if at.compute.kind == "complex":
+            return at.do("mul", empty, at.number(complex(math.nan, math.nan)))
         nan = at.backend.number(math.nan, _FLOAT32)
         nans = function_for(at.backend, "mul", _FLOAT32)(at.backend.cast(empty, _FLOAT32), nan)
         return cast_under(at.values, at.backend, nans, at.compute)
@@ -166,7 +190,7 @@ def _median_rule(function: Function, at: Place) -> Function:
 
 
 def _of_nothing(at: Place, x: Any) -> UsageError:
-    return UsageError(
+    return ShapeError(
         f"the {at.op} of an array without elements, of shape {tuple(x.shape)}, raises in this "
         "dialect: check x.size first."
     )
@@ -195,7 +219,7 @@ def _bound_shapes_rule(function: Function, at: Place) -> Function:
         xp = at.backend.namespace
         found = function(x, *(bounds if rule == "first" else [_one(xp, bound) for bound in bounds]))
         if _is_other(_shape(x), _shape(found)):
-            raise UsageError(
+            raise ShapeError(
                 f"clamp keeps the shape {_shape(x)} in this dialect, but the bounds would "
                 f"broadcast it to {_shape(found)}: broadcast x first."
             )
@@ -218,7 +242,7 @@ def _one(xp: Any, bound: Any) -> Any:
     if not shape:
         return bound
     if math.prod(shape) != 1:
-        raise UsageError(
+        raise ShapeError(
             f"clamp takes bounds of one element in this dialect, not of shape {shape}."
         )
     return xp.reshape(bound, ())
@@ -231,7 +255,7 @@ def _dimensions_rule(function: Function, at: Place) -> Function:
 
     def computed(x: Any, **options: Any) -> Any:
         if not x.shape:
-            raise UsageError(
+            raise ShapeError(
                 f"{at.op} of a 0-d array, which has no axis, is refused in this dialect: use "
                 "x[None], which has one."
             )
@@ -268,12 +292,12 @@ def _vectors_rule(function: Function, at: Place) -> Function:
 
 
 def check_vectors(op: str, values: Values | None, *arrays: Any) -> None:
-    """Raises UsageError if a product that only takes vectors gets other shapes."""
+    """Raises ShapeError if a product that only takes vectors gets other shapes."""
     if values is None or op not in values.needs.vectors.split():
         return
     if any(len(_shape(array)) != 1 for array in arrays):
         shapes = " and ".join([str(_shape(array)) for array in arrays])
-        raise UsageError(
+        raise ShapeError(
             f"{op} takes arrays with one dimension in this dialect, not {shapes}: reshape them to "
             "(-1,)."
         )

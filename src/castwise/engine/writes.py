@@ -16,9 +16,9 @@ from castwise.engine.decision import (
 )
 from castwise.engine.operands import is_native
 from castwise.engine.plan import Plan, Reach, dialect_reach, op_plan
-from castwise.errors import PromotionError, ScalarRangeError
+from castwise.errors import PromotionError, ScalarRangeError, UsageError
 from castwise.rules.dialect import Dialect
-from castwise.rules.rule import OUTPUTS
+from castwise.rules.rule import CASTINGS, OUTPUTS
 from castwise.vocab.dtypes import KINDS, DType, dtype
 from castwise.vocab.operands import Operand, Role, Scalar, scalar_operand
 
@@ -84,6 +84,20 @@ _RULES: dict[str, Callable[[Reach, DType, DType], bool]] = {
     ),
     **dict.fromkeys(("any", "rebinds", "becomes"), lambda reach, result, destination: True),
 }
+
+
+def check_casting(source: DType, target: DType, casting: str, dialect: Dialect) -> None:
+    """Raises PromotionError where the word in casting= does not allow an explicit cast, UsageError
+    for an unknown word."""
+    if casting not in CASTINGS:
+        raise UsageError(f"casting= is one of {', '.join(CASTINGS)}, not {casting!r}.")
+    rule = CASTINGS[casting]
+    if not can_become(dialect_reach(dialect), rule, source, target):
+        raise PromotionError(
+            f"{source} cannot be cast to {target} with casting={casting!r} in {dialect.name}"
+            f" ({OUTPUTS[rule]}). Leave out casting=, which allows any cast."
+        )
+
 
 # The form of an op: what `x += y` means in a dialect, and what is written into x.
 

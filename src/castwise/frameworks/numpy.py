@@ -106,7 +106,7 @@ _OPS = {
     "heaviside signbit": Rule(computes="float"),
     "degrees radians": Rule(computes="float16 float32 float64"),
     "norm": Rule(converts="bool int bfloat16 -> float64"),
-    "mean std var": Rule(converts="bool int -> float64"),
+    "mean std var allclose isclose": Rule(converts="bool int -> float64"),
     # Sums along a contiguous axis; along another one, each partial sum is rounded to float16.
     "sum prod mean": Rule(reads="float16 -> float32"),
     "dot inner": Rule(reads="float16 bfloat16 -> float32"),
@@ -199,7 +199,7 @@ NUMPY = Dialect(
     ),
     values=Values(
         powers=Powers(by_one_exponent="square root"),
-        memory=Memory(shares_memory="real imag"),
+        memory=Memory(shares_memory="real imag", elements="scalars"),
         reducing=Reducing(cumulated_axis="flattened"),
         methods=ArrayMethods(sort="in place", transposed="reversed"),
     ),

@@ -238,7 +238,9 @@ class Memory:
     """What is a view, and how writes to arrays work."""
 
     elements: str = choice("copies", "One element of an array, `x[0]`", {
-        "copies": "a copy: an array or a scalar",
+        "copies": "a copy",
+        "scalars": "a scalar, as are all results without dimensions: `x[0] += 1` writes to x, and"
+        " `y += 1` binds y to a new one",
         "views": "a view: writes to x show in it, and writes to it show in x",
     })  # fmt: skip
     slices: str = choice("views", "A slice of an array, `x[1:]`", {
@@ -254,6 +256,10 @@ class Memory:
         "broadcast": "the value's own shape; a single element takes a 0-d value",
         "leading ones dropped": "the value's shape without leading dimensions of length 1: an"
         " array of shape (1,) can be assigned to a single element",
+    })  # fmt: skip
+    assigned: str = choice("written", "`x[i] = value`", {
+        "written": "it is written",
+        "by at": "it is refused, because arrays never change: `x.at[i].set(value)` gives a new one",
     })  # fmt: skip
     assigned_0d: str = choice("written", "`x[...] = value` of a 0-d array", {
         "written": "it is written",
@@ -322,6 +328,9 @@ class ArrayMethods:
         "refused": "it raises",
         "reversed": "the array with its dimensions in reverse order",
         "first two": "the array with its first two dimensions swapped",
+    })  # fmt: skip
+    axes_of_0d: str = choice("none", "The axis 0 of an array without dimensions", {
+        "none": "there is none", "one": "it counts as the only axis, also as -1",
     })  # fmt: skip
     repeat: str = choice("elements", "`x.repeat(2)`", {
         "elements": "each element", "whole": "the whole array, along each dimension",

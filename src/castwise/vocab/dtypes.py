@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from castwise.errors import UsageError, did_you_mean
+from castwise.errors import ArgumentError, UsageError, did_you_mean
 from castwise.vocab.spellings import (
     TWO_READINGS,
     is_live_dtype,
@@ -308,7 +308,7 @@ def dtype(name: str) -> DType:
     if found is None:
         if unsupported := out_of_scope(name):
             raise unsupported
-        raise UsageError(f"unknown dtype {name[:64]!r}.{did_you_mean(name, [*_TYPES, *_SHORT])}")
+        raise ArgumentError(f"unknown dtype {name[:64]!r}.{did_you_mean(name, [*_TYPES, *_SHORT])}")
     return found
 
 

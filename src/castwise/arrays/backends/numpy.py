@@ -447,6 +447,21 @@ class NumPy(OfNumPysDtypes):
             return None if op in _NOT_FOR_BOOL else found
         return None if op not in _MOVES and dtype.bits < _SMALL else found
 
+    def itself(self, op: str, compute: DType) -> Function | None:
+        """NumPy's function for small dtypes, whatever it rounds and overflows on its way; and the
+        mean that adds integers in their own dtype, where `function` adds in a wide one."""
+        native = self.native(compute)
+        if op == "mean" and compute.kind in ("bool", "int"):
+            return functools.partial(np.mean, dtype=native)
+        if op == "clip_above":
+            return lambda x, high: np.clip(x, None, high)
+        if op == "clamp":
+            return _clip_itself
+        if compute.bits >= _SMALL or native.isbuiltin != 1 or op in LAYERS or op == "mean":
+            return None
+        found = _functions().get(op) or getattr(standard, standard_name(op), None)
+        return None if isinstance(found, np.ufunc) else found
+
     def whole(self, steps: Steps) -> Function | None:
         """A ufunc or a reduction that casts while it computes, without an intermediate array, which
         saves time on large arrays."""
@@ -687,6 +702,11 @@ def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
     """Clips between two bounds; NaN where a bound is NaN, which NumPy 1 ignored."""
     found = np.array(x) if low is None else np.maximum(x, low)
     return found if high is None else np.minimum(found, high)
+
+
+def _clip_itself(x: Any, low: Any = None, high: Any = None) -> Any:
+    """NumPy's own, which takes either of two equal zeros as it likes."""
+    return np.array(x) if low is None is high else np.clip(x, low, high)
 
 
 def _ldexp(x: Any, y: Any) -> Any:

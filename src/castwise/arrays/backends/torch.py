@@ -13,9 +13,9 @@ import torch
 
 from castwise.arrays.backend import Backend, lacking
 from castwise.arrays.backends.numpy import NUMPY, are_apart, as_float
-from castwise.arrays.backends.torch_functions import COMPUTED, function_in
-from castwise.arrays.functions import Function
-from castwise.arrays.steps import Steps, Writer
+from castwise.arrays.backends.torch_functions import COMPUTED, function_in, own_function_in
+from castwise.arrays.functions import Function, function_for
+from castwise.arrays.steps import Casting, Steps, Writer
 from castwise.arrays.values import adapted
 from castwise.errors import UsageError
 from castwise.kernels.program import SIGNED, Place, wrapped
@@ -380,6 +380,20 @@ class Torch:
         if dtype.name in ("uint32", "uint64"):
             return _unsigned_function(op, self.native(dtype))
         return function_in(op, dtype)
+
+    def casting(self, steps: Steps) -> Casting | None:
+        """A sum of a Python number and complex numbers: torch takes the array first, because it
+        multiplies what it adds by one, which makes NaN of an infinity."""
+        first = steps.entries[0] if steps.op == "add" and len(steps.entries) == 2 else None
+        if first is None or not first.is_number or steps.compute.kind != "complex":
+            return None
+        add = adapted(function_for(self, "add", steps.compute), self, "add", steps.compute,
+                      steps.values)  # fmt: skip
+        return (lambda number, array: add(array, number)), steps.entry_casts(self)
+
+    def itself(self, op: str, compute: DType) -> Function | None:
+        """torch's function for 16-bit floats, whatever it rounds on its way."""
+        return own_function_in(op, compute)
 
     def whole(self, steps: Steps) -> Function | None:
         """Casts and computation in one call, if torch's own promotion equals the decision."""

@@ -386,6 +386,28 @@ def function_in(op: str, dtype: DType) -> Function | None:
     return _without_autocast(found) if found and op in _AUTOCAST else found
 
 
+# Those of them that move over several elements; the others give torch's bits rounded once.
+_ITS_OWN_WAY = frozenset({
+    "prod", "cumsum", "cumprod", "logsumexp", "softmax", "log_softmax", "isclose", "allclose",
+})  # fmt: skip
+
+
+# What these give for complex infinities follows from the order of their steps.
+_OF_INFINITIES: dict[str, Function] = {
+    "addcdiv": torch.addcdiv, "silu": torch.nn.functional.silu,
+    "cross": lambda x, y, *, axis=-1: torch.linalg.cross(x, y, dim=axis),
+}  # fmt: skip
+
+
+def own_function_in(op: str, dtype: DType) -> Function | None:
+    """torch's own function for an op, where it rounds or overflows on its way as no other."""
+    if dtype.kind == "complex":
+        return _OF_INFINITIES.get(op)
+    is_small = dtype.kind == "float" and dtype.bits == 16
+    found = _FUNCTIONS[op] if is_small and op in _ITS_OWN_WAY else None
+    return _without_autocast(found) if found and op in _AUTOCAST else found
+
+
 def _is_lacking(op: str, dtype: DType) -> bool:
     """Whether torch's function for an op cannot be used for a dtype."""
     if dtype.kind == "float":
