@@ -31,6 +31,7 @@ from castwise.conformance.replays import (
     cases_of,
     cast_by_hand,
     live,
+    number_as,
     replayed_questions,
 )
 from castwise.conformance.transformations import ValuesThrough, call_text, is_spelled, sampled
@@ -187,6 +188,8 @@ class _Replay:
         # What out= writes is cast by hand: the function gives what is cast.
         is_out = list(given_by_name(question.form)) == ["out"]
         self._form = "function" if is_out else question.form
+        if question.form == "augmented" and case[0].is_scalar:
+            self._form = "operator"  # the name is bound to a new array
 
     def finding(self) -> Finding | None:
         """In what the framework differs from what is told, if it does."""
@@ -325,7 +328,7 @@ class _Replay:
             target = str(decision.compute)
             operands[at] = self._cast(given, None, target)
             ran = self._finished(self._run(self._form, operands))
-            if ran.is_result and not _same(self._direct, ran):
+            if ran.is_result and not _same(_unsigned(self._direct), _unsigned(ran)):
                 casts = [str(cast.target) if cast else "" for cast in decision.casts]
                 casts[at] = target
                 return self._found("number", ran)._replace(casts=tuple(casts))
@@ -367,7 +370,9 @@ def evaluated(recorder: ValueRecorder, term: Term, named: dict[str, Any]) -> Any
         return named[term] if term in named else parse_scalar(term)
     name, arguments = term
     if name == "cast":
-        return recorder.cast(evaluated(recorder, arguments[0], named), str(arguments[1]))
+        found, target = evaluated(recorder, arguments[0], named), str(arguments[1])
+        is_number = isinstance(found, (int, float, complex))
+        return number_as(recorder, found, target) if is_number else recorder.cast(found, target)
     given = [evaluated(recorder, argument, named) for argument in arguments]
     if name == "array":
         return given[0]
@@ -384,6 +389,13 @@ def _same(one: Ran, other: Ran) -> bool:
     if one.held is None or other.held is None:
         return one.held is other.held
     return same_bits(one.held, other.held)
+
+
+def _unsigned(ran: Ran) -> Ran:
+    """A result without the sign of zeros, in which kernels for numbers and for arrays differ."""
+    if ran.held is None or isinstance(ran.held.values[0], bool):
+        return ran
+    return ran._replace(held=ran.held._replace(values=tuple(v + 0 for v in ran.held.values)))
 
 
 def same_bits(one: Held, other: Held) -> bool:

@@ -344,7 +344,7 @@ def replay_text(found: Replay, speaker: Framework | None, paint: Paint = plain) 
     for one in found.classes:
         lines += ["", *_class_lines(found, one, speaker, paint)]
     if found.lost:
-        lines += ["", f"{quantity(len(found.lost), 'question')} ended the process:"]
+        lines += ["", f"{quantity(len(found.lost), 'question')} ended the process, or took long:"]
         lines += [f"    {question_text(Cell(*question, ''))}" for question in found.lost]
     if found.listed:
         lines += ["", "Known differences:"]
