@@ -314,11 +314,11 @@ def resolve(
     are notation, live arrays of any framework, Python numbers or Operands. None is an undefined
     operand, which is ignored. Some operands have names: min and max of clamp. `form` is "operator",
     "function" or "augmented" (`x += y`), which some frameworks answer differently. The default is
-    the operator where there is one; a function, or its name "np.add", asks about itself. `inplace` means the method, such
-    as x.add_(y), or `x += y` where a framework has no such method. `out` is the dtype of out=,
-    `alpha` the factor of add and sub. The other named arguments count as they do in the framework:
-    dtype, casting, where, initial, rounding_mode, value, delta. The call is refused where the
-    framework's op does not take them.
+    the operator where there is one; a function, or its name "np.add", asks about itself. `inplace`
+    means the method, such as x.add_(y), or `x += y` where a framework has no such method. `out` is
+    the dtype of out=, `alpha` the factor of add and sub. The other named arguments count as they do
+    in the framework: dtype, casting, where, initial, rounding_mode, value, delta. The call is
+    refused where the framework's op does not take them.
 
     >>> resolve("add", "int32[3]", 5.5, dialect="torch").result
     float32
