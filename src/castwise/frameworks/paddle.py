@@ -85,10 +85,15 @@ ALIASES = {
 }
 
 # Dtypes that an op promotes to but has no CPU kernel for. Some dtypes of add, sub, mul and div are
+# Dtypes that an op promotes to but has no CPU kernel for. Some dtypes of the operators + - * / are
 # not here: a tensor with a number has kernels that two tensors lack.
 _NO_KERNEL = {
     "add sub mul outer div eq ne lt le gt ge copysign neg sum stack isinf log": _NEW,
     "degrees radians": _NEW,
+    "add/function add/inplace div/function div/inplace": _HALVES,
+    "sub/function sub/inplace": "bool int8 uint8 float16",
+    "mul/function mul/inplace": f"{_SMALL_INTEGERS} float16",
+    "acos asin atan cos cosh sinh tan acosh asinh atanh": f"{_FLOAT8} {_HALVES}",
     "concat": "uint16 uint32 uint64",
     "copysign floor ceil floor_divide": "complex",
     "isinf log exp floor ceil floor_divide": f"bool {_NEW}",
