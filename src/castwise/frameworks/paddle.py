@@ -84,7 +84,6 @@ ALIASES = {
     "norm": "vector_norm",
 }
 
-# Dtypes that an op promotes to but has no CPU kernel for. Some dtypes of add, sub, mul and div are
 # Dtypes that an op promotes to but has no CPU kernel for. Some dtypes of the operators + - * / are
 # not here: a tensor with a number has kernels that two tensors lack.
 _NO_KERNEL = {
