@@ -373,7 +373,8 @@ def _give_own_memory(memories: Sequence[Memory]) -> None:
         viewed = viewed_node(node)
         owner = owners.setdefault(viewed, memory)
         is_own = owner is memory or owner in memory.unsure_of()
-        if not is_own or (viewed.op == CONSTANT and uses[memory] > 1):
+        is_shared = uses[memory] > 1 or any(other in uses for other in memory.unsure_of())
+        if not is_own or (viewed.op == CONSTANT and is_shared):
             memory.write(Node(COPY, (node,), node.dtype, node.shape, origin=node.origin))
             owners[memory.node] = memory
 
