@@ -362,6 +362,7 @@ def search(programs: range, backend: str, *, shows: int = 0) -> tuple[Counter[st
                 differ.append(f"{seed}: {program}\n    {wrong[0]}")
                 if len(differ) <= shows:
                     sys.stdout.write(f"{differ[-1]}\n")
+                    sys.stdout.flush()
     return counts, differ
 
 
