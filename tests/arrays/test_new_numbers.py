@@ -52,7 +52,7 @@ def test_each_number_gives_what_it_gives_without_caches(dialect: str) -> None:
 
 def test_a_new_number_asks_nothing_new(monkeypatch: pytest.MonkeyPatch) -> None:
     x = cw.asarray([1.0, 2.0], dtype="float32", dialect="torch")
-    warm = [x * 0.1, 0.1 / x, x - 40, x + 3j]
+    warm = [x * 0.1, 0.1 / x, x - 40, x + 3.0625j]  # 3 may be an exponent of its own
     assert len(warm) == 4
     monkeypatch.setattr(apply, "asked", None)
     for n in range(1, 7):

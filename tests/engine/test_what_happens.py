@@ -110,6 +110,8 @@ def test_inputs_are_cast_as_told() -> None:
     x, y = found.cast_inputs(halves, number)
     assert (x.dtype, y.dtype) == ("float32", "float32")
     assert np.isfinite((x * y).astype(str(found.result))).all()
+    x, y = decided("numpy", "uint8[3] < 300").cast_inputs(np.array([1], "uint8"), 300)
+    assert (x.dtype, y.dtype, y) == ("uint8", "int64", 300)
 
 
 def test_json_and_words_say_it() -> None:

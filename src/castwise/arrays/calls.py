@@ -29,7 +29,7 @@ from castwise.engine.lists import as_arrays
 from castwise.engine.plan import looks_at_values
 from castwise.errors import ArgumentError, UsageError
 from castwise.rules.dialect import Dialect
-from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.dtypes import EXACT, DType, dtype
 from castwise.vocab.live import check_dense
 from castwise.vocab.notation import describe
 from castwise.vocab.operands import UNDEFINED, Operand, Role, Scalar, array_operand
@@ -343,4 +343,5 @@ def _array(entered: Any, decision: Decision, backend: Any) -> Any:
     """The operand as an array: some backends compute with plain numbers."""
     if backend.owns(entered):
         return entered
-    return backend.make(entered, decision.compute, copy=None, device=None)
+    compute = None if decision.compute is EXACT else decision.compute
+    return backend.make(entered, compute, copy=None, device=None)

@@ -32,7 +32,7 @@ from castwise.engine.decision import NOTHING, Decision, Question
 from castwise.engine.plan import keeps_exponent, op_plan
 from castwise.errors import UsageError
 from castwise.rules.values import Values
-from castwise.vocab.dtypes import DType, dtype
+from castwise.vocab.dtypes import EXACT, DType, dtype
 from castwise.vocab.notation import parse_scalar
 from castwise.vocab.operands import UNDEFINED, Operand, Role, Scalar, array_operand, scalar_operand
 from castwise.vocab.ops import op
@@ -149,6 +149,7 @@ class ComposedOp(NamedTuple):
 
     last: ComposedStep
     otherwise: Steps
+    is_loss: bool  # what the steps give is averaged, or reduced as the caller asks
 
     def function(self, backend: Backend) -> Function:
         """The function for the op on uncast operands."""
@@ -159,7 +160,7 @@ class ComposedOp(NamedTuple):
                 options |= {"reduction": reduction} if reduction else {}
                 return function(*enter(operands, backend), **options)
             found = self.last.run(operands, backend)
-            if self.otherwise.is_elementwise or reduction == "none":
+            if not self.is_loss or reduction == "none":
                 return found
             name = "sum" if reduction == "sum" else "mean"
             # Integers have no mean of their own dtype.
@@ -255,6 +256,8 @@ def _entry(decision: Decision, place: int) -> Entry | None:
     if place == 0 and row.is_condition_first:
         is_taken = operand.dtype is _BOOL
         return None if is_taken else Entry(_BOOL, operand.dtype, is_condition=True)
+    if operand.is_scalar and decision.compute is EXACT:
+        return None
     if operand.is_scalar:
         return Entry(cast.target if cast else _number_dtype(decision, place))
     assert operand.dtype is not None  # a number has none
@@ -353,13 +356,14 @@ def _stepwise(steps: Steps, decision: Decision) -> Steps | None:
     program = parse_program(composed.program)
     if isinstance(program, str) or program[0] == "result_type":  # it only gives a dtype
         return None
-    if question.op.family == "losses" and program[0] == "mean":
+    is_loss = question.op.family == "losses"
+    if is_loss and program[0] == "mean":
         program = program[1][0]  # the mean comes last, or the reduction that the caller requests
     _, step = _part_of(program, question)
     if isinstance(step, Converted):
         step = step.part  # the result gets the decided dtype anyway
     entries = (None,) * len(steps.entries)
-    return replace(steps, entries=entries, composed=ComposedOp(step, steps))
+    return replace(steps, entries=entries, composed=ComposedOp(step, steps, is_loss))
 
 
 def _part_of(term: Term, question: Question) -> tuple[Operand, Any]:
