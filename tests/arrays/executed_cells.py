@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -67,6 +68,8 @@ def function_of(cell: Cell) -> Callable[..., Any]:
     assert function is not None
     if cell.op in _JOINING:
         return lambda *arrays: function(arrays)
+    if cell.op == "tensordot":  # the recorders ask about vectors
+        return partial(function, axes=1)
     return function
 
 

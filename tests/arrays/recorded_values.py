@@ -217,4 +217,4 @@ def _result(cell: Cell, operands: list[Any]) -> Tensor:
         return AUGMENTED_OPERATORS[cell.op](*operands)  # type: ignore[no-any-return]
     if cell.form == "inplace":
         return update(cell.op, *operands, **options)
-    return apply(cell.op, *operands, **options)
+    return apply(cell.op, *operands, form="function", **options)

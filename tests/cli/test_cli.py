@@ -177,7 +177,7 @@ def test_an_interrupt_is_clean() -> None:
 def test_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     ran = Ran(capsys, "table", "numpy", "--op", "np.divide", "--with", "scalars")
     assert ran.status == 0
-    assert ran.out.startswith("row / column in numpy\n\n      True     1   1.5    1j\n")
+    assert ran.out.startswith("div(row, column) in numpy\n\n      True     1   1.5    1j\n")
     assert Ran(capsys, "table", "numpy", "--format", "csv").out.startswith("row + column in numpy,")
     for ending, start_ in (("svg", b"<svg "), ("html", b"<!doctype html>"), ("txt", b"row + ")):
         written = tmp_path / f"table.{ending}"

@@ -44,7 +44,6 @@ WIDE = [  # dialect, question, compute, casts
     ("numpy", "int8[3] < int16[3]", "int16", ["int16", None]),
     ("numpy", "ldexp(float32[3], int64[3])", "float32", [None, None]),
     ("tensorflow", "uint8[3] / 300", "float32", ["float32", "uint8"]),
-    ("jax", "atan2(int8[3], 300)", "float32", ["float32", "int8"]),
 ]
 
 

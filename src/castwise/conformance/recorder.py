@@ -148,7 +148,7 @@ def answer_or_why_not(
         result = recorder.call(question.op, question.form, operands)
         if result is None:
             return None
-        answer = _dtype_of_first(recorder, question.op, result)
+        answer = dtype_of_first(recorder, question.op, result)
         why = "", f"the result is a {type(result).__name__}"
     except Exception as error:  # whatever a framework raises is an answer to judge
         answer = recorder.classify(error)
@@ -156,7 +156,7 @@ def answer_or_why_not(
     return NoAnswer(*why) if answer is None else answer
 
 
-def _dtype_of_first(recorder: Recorder, op: str, result: Any) -> str | None:
+def dtype_of_first(recorder: Recorder, op: str, result: Any) -> str | None:
     """The dtype of a result, or of the first of several.
 
     Raises ValueError where those of the others are not what the op's row says.

@@ -23,6 +23,7 @@ from castwise.conformance.recorder import (
     Recorder,
     ValueRecorder,
     ask,
+    dtype_of_first,
 )
 from castwise.conformance.values import (
     CAST,
@@ -214,7 +215,7 @@ class _Asker:
         if isinstance(result, Exception):
             return self._failed(question, plain, result)
         if not isinstance(result, Spread):
-            dtype = self._recorder.dtype_of(result)
+            dtype = dtype_of_first(self._recorder, question.op, result)
             if dtype is not None:
                 return Through(question, plain, dtype)
             error = f"The result is of type {_type_name(result)}."

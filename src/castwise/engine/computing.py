@@ -179,13 +179,10 @@ def _compared(plan: Plan, question: Question, promoted: Computation) -> Computat
 
 def first_converted(plan: Plan, question: Question, compute: DType) -> DType | None:
     """The integer dtype that Python numbers get before the op computes in floats, if they do."""
-    own = [o.dtype for o in question.operands if o.dtype and not o.is_weak]
-    held = next((dtype for dtype in own if dtype.kind == "int"), None)
+    held = next((o.dtype for o in question.operands if o.dtype and o.dtype.kind == "int"), None)
     is_read = plan.scalars == "converted" and held in plan.converts
     if plan.range.limit == "array dtype" and _are_integers(question.operands):
         held, is_read = held or plan.python["int"], True
-    if plan.joins.comes_first and all(dtype.kind in ("bool", "int") for dtype in own):
-        is_read = _are_integers(question.operands)
     return held if is_read and compute.kind == "float" else None
 
 
@@ -199,12 +196,10 @@ def _converted(plan: Plan, question: Question, promoted: Computation) -> Computa
     held = first_converted(plan, question, promoted.compute)
     if held is None:
         return None
-    casts = list(promoted.casts)
-    for place, operand in enumerate(question.operands):
-        if is_out_of_range(operand, held):
-            casts[place] = Cast(None, held, ("wraps",))
-        elif operand.dtype and operand.is_weak:
-            casts[place] = cast_between(operand.dtype, held)
+    casts = [
+        Cast(None, held, ("wraps",)) if is_out_of_range(operand, held) else cast
+        for operand, cast in zip(question.operands, promoted.casts, strict=True)
+    ]
     return promoted._replace(casts=tuple(casts))
 
 
@@ -286,7 +281,6 @@ OWN_WAYS: dict[str, tuple[Look, ...]] = {
     "mul": (_through, _with_wide),
     "div": (_converted, _with_wide),
     "clamp": (_bounded,),
-    "atan2": (_converted,),
     "pow": (_exponent,),
     **dict.fromkeys(COMPARISONS, (_compared,)),
 }

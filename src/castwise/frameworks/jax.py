@@ -100,7 +100,6 @@ _OPS = {
     ),
     "float_power": Rule(computes="float complex", integers_become_float=True),
     "atan2 logaddexp logaddexp2 xlogy degrees": Rule(computes="float complex"),
-    "atan2": Rule(joins=Joins(comes_first=True)),  # jnp.atan2, not jnp.arctan2
     "radians": Rule(computes="uint2 int2 uint1 float complex"),
     "ldexp": Rule(computes="float", joins=Joins("exponent apart")),
     "signbit": Rule(accepts=Accepts(refuses=_NARROW_FLOATS)),

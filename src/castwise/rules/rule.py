@@ -316,8 +316,6 @@ class Joins:
     typed_by: Text = stated("{} decides the dtype of operands that are not arrays")
     reaches: Edges = stated("has its own edges: {}")  # instead of the dialect's
     pairs: JoinedPairs = stated("these pairs join differently: {}")  # not by the edges
-    # Before integers become floats.
-    comes_first: Flag = stated("operands are cast to their common dtype first")
     # The casts that unequal arrays may need.
     mixes: PairsOrAny = stated("arrays of two dtypes mix only by these casts: {}")
 
