@@ -368,12 +368,14 @@ def _reason(before: DialectAnswer, after: DialectAnswer) -> str:
         return f"{_mix(before.question)}: {_behaviour(before)}, {_behaviour(after)}"
     assert before.decision is not None  # both answers have results
     assert after.decision is not None
-    ways = (_way(before.decision), _way(after.decision))
-    return f"{_mix(before.question)}: {_who(before)} {ways[0]}, {_who(after)} {ways[1]}"
-
-
-def _way(decision: Decision) -> str:
-    return "compares exactly" if decision.compute is EXACT else f"computes in {decision.compute}"
+    here, there = before.decision.compute, after.decision.compute
+    if EXACT in (here, there):
+        exact, rounded = (before, after) if here is EXACT else (after, before)
+        return (
+            f"{_mix(before.question)}: {_who(exact)} compares exactly, {_who(rounded)} in "
+            f"{there if here is EXACT else here}"
+        )
+    return f"{_mix(before.question)}: {_who(before)} computes in {here}, {_who(after)} in {there}"
 
 
 def _who(answer: DialectAnswer) -> str:
