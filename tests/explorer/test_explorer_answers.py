@@ -54,8 +54,10 @@ def decided(dialect: str, text: str) -> dict[str, Any]:
         "compute": str(found.compute),
         "runs": found.has_kernel,
         "hazards": list(found.hazards),
-        "casts": [
-            cast and [cast.source and str(cast.source), str(cast.target), list(cast.hazards)]
+        "casts": [  # what is only read in another dtype is not shown as one
+            [cast.source and str(cast.source), str(cast.target), list(cast.hazards)]
+            if cast and not cast.is_read
+            else None
             for cast in found.casts
         ],
     }

@@ -112,9 +112,9 @@ def _packed(dialect: Dialect, tables: Tables, groups: Sequence[Sequence[Asked]])
 def _rows(answers: Sequence[tuple[Any, ...]]) -> tuple[list[list[int]], list[str]]:
     """Answers as rows of numbers, and what the second number of a row counts.
 
-    A row: its steps, its result, flags, what it computes in, the cast of the result, and a cast for
-    each operand. A cast counts from 1 on, 0 is none. An answer that makes no sense has the sentence
-    that says so for steps.
+    A row: its steps, its result, flags, what it computes in, the cast of the result, a cast for
+    each operand, and those inside. A cast counts from 1 on, 0 is none. An answer that makes no
+    sense has the sentence that says so for steps.
     """
     results = {"senseless": 0, "refused": 1}
     operands = max(len(answer[4]) if len(answer) > 2 else 0 for answer in answers)

@@ -150,6 +150,7 @@ const Answers = (() => {
       isWeak: Boolean(flags & 1),
       runs: !(flags & 2),
       casts: casts.slice(0, count).map((number) => castOf(chunk, number)),
+      inside: casts.slice(count).filter(Boolean).map((number) => castOf(chunk, number)),
       written: castOf(chunk, written),
     };
   }

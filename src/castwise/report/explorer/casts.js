@@ -15,7 +15,8 @@ const Casts = (() => {
   function recast(dialect, question, wanted) {
     if (wanted.kind !== "decided" || ["augmented", "inplace"].includes(question.form)) return null;
     const first = FACTS.ops[question.op].conditionFirst ? 1 : 0;
-    for (const target of [wanted.compute, wanted.result]) {
+    // No array has the dtype "exact", in which integers are compared without a cast.
+    for (const target of [wanted.compute, wanted.result].filter((name) => name !== "exact")) {
       const operands = question.operands.map((operand, place) => castTo(operand, target, place < first));
       const found = Answers.look(dialect, { ...question, operands });
       if (found.kind === "decided" && found.runs && isSame(found, wanted)) return operands;

@@ -383,11 +383,12 @@ class Answers:
         return self.sentences.setdefault(template, len(self.sentences))
 
     def _decided(self, decision: Decision) -> tuple[Any, ...]:
-        """The result, whether it is weak and runs, what it computes in, and the casts."""
-        casts = tuple([self._cast(cast) for cast in decision.casts])
+        """The result, whether it is weak and runs, what it computes in, and the casts: of the
+        operands, then those between the steps of a program."""
+        casts = tuple([self._cast(cast) for cast in (*decision.casts, *decision.inside)])
         written = self._cast(decision.result_cast)
         flags = decision.is_weak + 2 * (not decision.has_kernel)
-        return decision.result.name, flags, decision.as_promoted().compute.name, casts, written
+        return decision.result.name, flags, decision.compute.name, casts, written
 
     def _cast(self, cast: Cast | None) -> int:
         """The number of a cast, -1 where there is none; what is only read is not cast."""

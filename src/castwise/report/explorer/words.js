@@ -52,7 +52,7 @@ const Words = (() => {
 
   function hazardsOf(answer) {
     if (answer.kind !== "decided") return [];
-    const found = new Set([...answer.casts, answer.written].flatMap((cast) => cast?.hazards ?? []));
+    const found = new Set([...answer.casts, ...answer.inside, answer.written].flatMap((cast) => cast?.hazards ?? []));
     return Object.keys(FACTS.hazards).filter((hazard) => found.has(hazard));
   }
 
