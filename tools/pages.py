@@ -531,7 +531,7 @@ def deciding_steps(steps: Iterable[str]) -> list[str]:
 _OF_OPS = (
     "arithmetic.wide_scalars", "dividing.reciprocal_first", "dividing.reciprocal_second",
     "arithmetic.stepwise", "memory.shares_memory", "needs.dimension", "needs.elements",
-    "needs.vectors", "memory.retyped_first",
+    "needs.vectors", "memory.retyped_first", "memory.gives_arrays",
 )  # fmt: skip
 _OWN = "custom dialects that choose it"
 
@@ -564,9 +564,9 @@ def _ops_table(dialects: list[Dialect]) -> str:
     more = (
         " array / number by the reciprocal | step by step | shares memory with x |"
         " refuses 0-d arrays | refuses empty arrays | vectors only |"
-        " not in place with itself as an operand |"
+        " not in place with itself as an operand | arrays where other results are scalars |"
     )
-    lines = [f"{head}{more} std, var divide by |", f"|{'---|' * 11}"]
+    lines = [f"{head}{more} std, var divide by |", f"|{'---|' * 12}"]
     for dialect in dialects:
         values = dialect.values
         named = [attrgetter(field)(values).split() for field in _OF_OPS]

@@ -300,3 +300,30 @@ def test_an_array_given_to_asarray_is_written_unless_it_is_copied() -> None:
     shared += 1
     copied += 5
     assert mine.tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "s = xp.sum(a); v = s[...]; v += 1",
+        "s = xp.sum(a); v = s[None]; v *= 2",
+        "s = a[0]; v = s[...]; v += 1",
+        "s = xp.where(a[0] > 5, a[0], a[0]); v = s[...]; v += 1",
+        "s = xp.where(a[0] > 5, a[0], a[0]); s[...] = 7",
+        "s = xp.sum(a); s[...] = 7",
+        "s = xp.sum(a); s[None] = 7",
+        "s = a[0]; s[()] = 7",
+        "s = xp.sum(a); s += 1",
+    ],
+)
+def test_a_scalar_of_numpy_is_never_written_to(program: str) -> None:
+    found = []
+    for xp, a in ((np, np.array([1.0, 2.0])), (cw.array_api, cw.asarray([1.0, 2.0]))):
+        names = {"xp": xp, "a": a}
+        with cw.use("numpy"):
+            try:
+                exec(program, names)
+                found.append(float(names["s"]))  # type: ignore[arg-type]
+            except TypeError:
+                found.append("refused")
+    assert found[0] == found[1]

@@ -200,8 +200,15 @@ def _with_a_view(t: cw.Tensor) -> Any:
     return made.array, view.array
 
 
-@pytest.mark.parametrize("dialect", ["torch", "numpy", "jax", "tensorflow", "mlx"])
-@pytest.mark.parametrize("program", [_written, _bound_twice, _with_a_view])
+@pytest.mark.parametrize(
+    ("program", "dialect"),
+    [
+        (program, dialect)
+        for program in (_written, _bound_twice, _with_a_view)
+        for dialect in ("torch", "numpy", "jax", "tensorflow", "mlx")
+        if dialect != "jax" or program is _bound_twice  # x[i] = value is refused there
+    ],
+)
 def test_writing_reaches_what_it_reaches_eager(
     compiled: Any, dialect: str, program: Program
 ) -> None:

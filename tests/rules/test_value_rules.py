@@ -18,7 +18,8 @@ def test_every_field_but_the_lists_of_ops_names_its_choices() -> None:
     others = {
         "reducing.correction", "arithmetic.wide_scalars", "arithmetic.stepwise",
         "dividing.reciprocal_first", "dividing.reciprocal_second", "memory.shares_memory",
-        "memory.retyped_first", "needs.dimension", "needs.elements", "needs.vectors",
+        "memory.gives_arrays", "memory.retyped_first", "needs.dimension", "needs.elements",
+        "needs.vectors",
     }  # fmt: skip
     found = {
         f"{p.name}.{f.name}" for p in fields(Values) for f in fields(getattr(Values(), p.name))

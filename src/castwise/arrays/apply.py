@@ -53,9 +53,10 @@ from castwise.engine.lists import is_left_to_python
 from castwise.engine.plan import looks_at_values
 from castwise.engine.writes import as_computed, rebinds, takes_result
 from castwise.errors import ArgumentError, PromotionError, ShapeError, UsageError, is_raw
+from castwise.rules.dialect import Dialect
 from castwise.vocab.dtypes import DType, dtype, dtypes_named
 from castwise.vocab.operands import value_class
-from castwise.vocab.ops import EXTENSIONS, Op
+from castwise.vocab.ops import EXTENSIONS
 
 if TYPE_CHECKING:
     from castwise.arrays.tensor import Tensor
@@ -340,7 +341,9 @@ def computed(
     if key:
         _remember_pair(key, prepared)
     is_known = prepared.is_elementwise and not options
-    return array, prepared.kind if is_known else prepared.kind.of_result(array.shape)
+    if is_known:
+        return array, prepared.kind
+    return array, _kind_of_result(prepared.kind, prepared.decision.question, array.shape)
 
 
 def computed_several(
@@ -409,7 +412,9 @@ def apply_operator(name: str, first: Any, second: Any) -> Any:
     elif prepared.is_elementwise and type(first) in _NUMBERS and isinstance(second, TensorData):
         remember((name, context(), value_class(first), second._kind), prepared)
     kind = prepared.kind
-    return like._of(array, kind if prepared.is_elementwise else kind.of_result(array.shape))
+    return like._of(
+        array, kind if prepared.is_elementwise else _kind_of_result(kind, question, array.shape)
+    )
 
 
 def _remember_pair(key: tuple[object, ...], prepared: Prepared) -> None:
@@ -460,8 +465,14 @@ def _prepare_anew(
     own = next((kind.dialect for kind in kinds if kind.dialect), None)
     home = common_home(kinds, home)
     kind = interned(Kind(backend, decision.result, is_zero_d, decision.is_weak, own, home))
-    kind = kind.of_result(()) if is_zero_d else kind
+    kind = _kind_of_result(kind, question, ()) if is_zero_d else kind
     return Prepared(decision, kind, backend, name if name in LIKE else question.op.name)
+
+
+def _kind_of_result(kind: Kind, question: Question, shape: Any) -> Kind:
+    """The kind of a result: a scalar where the dialect has scalars, except of ops named there."""
+    gives_arrays = question.op.name in question.dialect.values.memory.gives_arrays.split()
+    return kind.shaped(shape) if gives_arrays else kind.of_result(shape)
 
 
 def run(
@@ -613,10 +624,10 @@ def apply_in_any_form(
             raise UsageError(f"{name} does not accept out=.")
         return convert(make, *arranged(name, operands, options, home).operands, inplace=inplace)
     kinds = [operand._kind for operand in operands if isinstance(operand, TensorData)]
-    row = find_op(LIKE.get(name, name), common_dialect(kinds, home))
-    form = asked_form(row, said, form, (out, *options.values()))
+    is_named = any([given is not None for given in (out, *options.values())])
+    form = form_applied(name, form or said.form, common_dialect(kinds, home), is_named)
     if form == "augmented":
-        return _augmented(make, name, row, operands, home, inplace=inplace, out=out, **options)
+        return _augmented(make, name, operands, home, inplace=inplace, out=out, **options)
     if inplace:
         if out is not None:
             raise UsageError("give either inplace or out=, not both.")
@@ -627,6 +638,11 @@ def apply_in_any_form(
     if out is not None:
         return _into(make, out, name, operands, form, home, options)
     return _result(make, name, operands, form, home, options)
+
+
+def form_applied(name: str, form: str | None, dialect: Dialect, is_named: bool) -> str:
+    """The form of an op in `cw.apply`, where one may be said."""
+    return asked_form(find_op(LIKE.get(name, name), dialect), form, is_named=is_named)
 
 
 def _result(
@@ -647,11 +663,10 @@ def _home(name: Any, operands: tuple[Any, ...]) -> str:
     return dialect_chosen(None, arrays, function_framework(name)).dialect.name
 
 
-def _augmented(
-    make: Make, name: str, row: Op, operands: tuple[Any, ...], home: str, **given: Any
-) -> Any:
+def _augmented(make: Make, name: str, operands: tuple[Any, ...], home: str, **given: Any) -> Any:
     """The result of `x += y`: x itself, or a new tensor."""
-    check_augmented(row, len(operands), given)
+    kinds = [operand._kind for operand in operands if isinstance(operand, TensorData)]
+    check_augmented(find_op(name, common_dialect(kinds, home)), len(operands), given)
     target, other = operands
     if isinstance(target, TensorData):
         return augment(name, target, other)

@@ -138,14 +138,16 @@ def common_dialect(kinds: Sequence[Kind], home: str = DEFAULT) -> Dialect:
 
     Raises UsageError if two of them have different ones.
     """
-    own = list(dict.fromkeys(kind.dialect for kind in kinds if kind.dialect))
-    if len(own) > 1:
-        raise UsageError(
-            f"tensors of the dialects {own[0].name} and {own[1].name} do not mix: choose one, "
-            f"x.under({own[0].name!r})."
-        )
+    own = None
+    for kind in kinds:  # no set: torch.compile traces this, and hashes no dataclass
+        if own and kind.dialect not in (None, own):
+            raise UsageError(
+                f"tensors of the dialects {own.name} and {kind.dialect.name} do not mix: choose "
+                f"one, x.under({own.name!r})."
+            )
+        own = own or kind.dialect
     if own:
-        return own[0]
+        return own
     return chosen_here() or dialect_named(common_home(kinds, home))
 
 

@@ -220,6 +220,8 @@ _FLOAT32, _FLOAT64 = dtype("float32"), dtype("float64")
 def read_at(array: Any, key: Any, kind: Kind) -> Any:
     """The elements at an index, as a view or as a copy."""
     backend, elements = kind.backend, kind.current_dialect.values.memory.elements
+    if kind.is_scalar and kind.has_scalars:  # its elements are those of a new array
+        array = backend.make(array, None, copy=True, device=None)
     try:
         found = backend.read(array, key)
     except Exception as error:

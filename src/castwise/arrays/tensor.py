@@ -268,6 +268,12 @@ class Tensor(Operators, InPlace, ArrayObject, Methods, Gradients, OpsAreNoMethod
                 f"arrays never change in {self._kind.current_dialect.name}, so x[i] = value is"
                 " refused there: write x = x.at[i].set(value)."
             )
+        if not self._keeps_dtype and self._kind.is_scalar and self._kind.has_scalars:
+            raise ArgumentError(
+                f"a result without dimensions is a scalar in {self._kind.current_dialect.name}, "
+                "and x[i] = value is refused for it: write into an array, x = cw.asarray(x, "
+                "copy=True)."
+            )
         assign(self, key, value)
 
     @property

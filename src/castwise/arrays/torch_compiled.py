@@ -15,7 +15,14 @@ import torch
 from torch.overrides import resolve_name
 from torch.utils import _pytree as trees
 
-from castwise.arrays.apply import apply_op, apply_operator, apply_several, augment, update
+from castwise.arrays.apply import (
+    apply_op,
+    apply_operator,
+    apply_several,
+    augment,
+    form_applied,
+    update,
+)
 from castwise.arrays.elements import assign, with_array
 from castwise.arrays.kinds import Kind
 from castwise.arrays.operators import called, not_called, parameters
@@ -52,6 +59,7 @@ def introduce() -> None:
         assign._torchdynamo_inline = _traced_assign  # type: ignore[attr-defined]
         for function, stand_in in _DIALECTS.items():
             function._torchdynamo_inline = stand_in  # type: ignore[attr-defined]
+        _constant(form_applied)
         _let_operate(Tensor)
     # torch's functions accept tensors.
     Tensor.__torch_function__ = classmethod(_torch_function)  # type: ignore[attr-defined]

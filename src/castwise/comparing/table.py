@@ -128,7 +128,7 @@ def table(
         op, dialect = "add" if dialect is None else dialect, op
     resolved = to_dialect(dialect)
     row = find_op(op, resolved)
-    chosen = asked_form(row, asked_op(op), form, ())
+    chosen = asked_form(row, form or asked_op(op).form, is_named=False)
     if chosen == "operator" and not row.symbol:
         raise UsageError(f"{row.name} has no operator; leave out form, or say 'function'.")
     if chosen == "augmented":

@@ -157,12 +157,12 @@ def asked_op(name: Any, operands: int | None = None) -> AskedOp:
     return AskedOp(name, "function" if "." in name else None)
 
 
-def asked_form(row: Op, said: AskedOp, form: str | None, named: Iterable[Any]) -> str:
-    """The form that is asked about: the given one, else the one that the name said, else the
-    operator, unless there is none, or something is given by name, which no operator takes."""
-    if form is not None or said.form is not None:
-        return form or said.form or ""
-    return "operator" if row.symbol and all(given is None for given in named) else "function"
+def asked_form(row: Op, form: str | None, *, is_named: bool) -> str:
+    """The form that is asked about: the one that is said, else the operator, unless there is none,
+    or something is given by name, which no operator takes."""
+    if form is not None:
+        return form
+    return "operator" if row.symbol and not is_named else "function"
 
 
 def find_op(name: Any, dialect: Dialect) -> Op:
@@ -352,7 +352,8 @@ def question_about(
     chosen, because = dialect_chosen(dialect, arrays, function_framework(name))
     asked = asked_op(name, len(operands))
     row = find_op(asked.name, chosen)
-    form = asked_form(row, asked, form, (out, *named.values()))
+    is_named = any(given is not None for given in (out, *named.values()))
+    form = asked_form(row, asked.form if form is None else form, is_named=is_named)
     inplace = inplace or asked.inplace
     if form not in _FORMS:
         raise UsageError(

@@ -199,7 +199,11 @@ NUMPY = Dialect(
     ),
     values=Values(
         powers=Powers(by_one_exponent="square root"),
-        memory=Memory(shares_memory="real imag", elements="scalars"),
+        memory=Memory(
+            shares_memory="real imag",
+            elements="scalars",
+            gives_arrays="where pad isin tensordot fft.fftn fft.ifftn",
+        ),
         reducing=Reducing(cumulated_axis="flattened"),
         methods=ArrayMethods(sort="in place", transposed="reversed"),
     ),

@@ -520,6 +520,7 @@ def _check_values(values: Values) -> None:
     for names in (
         arithmetic.wide_scalars, dividing.reciprocal_first, dividing.reciprocal_second,
         arithmetic.stepwise, memory.shares_memory, values.needs.elements, memory.retyped_first,
+        memory.gives_arrays,
     ):  # fmt: skip
         _check_key(names)
     if values.reducing.correction not in (0, 1):

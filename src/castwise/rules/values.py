@@ -243,6 +243,8 @@ class Memory:
         " `y += 1` binds y to a new one",
         "views": "a view: writes to x show in it, and writes to it show in x",
     })  # fmt: skip
+    # Ops whose results without dimensions are arrays where others give scalars.
+    gives_arrays: str = ""
     slices: str = choice("views", "A slice of an array, `x[1:]`", {
         "views": "a view: writes to x show in it, and writes to it show in x", "copies": "a copy",
     })  # fmt: skip

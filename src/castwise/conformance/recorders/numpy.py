@@ -257,8 +257,9 @@ class NumpySpeaker(RecordedSpeaker):
         return f"{array}.astype({_dtype(dtype)})"
 
     def bound(self, result: Any) -> Any:
-        """A scalar, which NumPy gives for one element, as a 0-d array."""
-        return self._np.asarray(result)
+        """What Python answers, such as a bool, as a 0-d array. A scalar of NumPy stays one: what is
+        written to it is bound to the name alone."""
+        return result if isinstance(result, self._np.generic) else self._np.asarray(result)
 
 
 speaker = NumpySpeaker
