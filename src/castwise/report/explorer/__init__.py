@@ -175,16 +175,21 @@ def _numbers(classes: dict[DType, Classes]) -> dict[str, Any]:
         return maps.setdefault(text, len(maps))
 
     beside = {
-        d.name: [{kind: number(found) for kind, found in part.items()} for part in of]
+        d.name: [
+            {kind: number(found) for kind, found in part.items()}
+            for part in (of.numbers, of.scalars)
+        ]
         for d, of in classes.items()
     }
     return {"maps": list(maps), "beside": beside, "plain": _plain(classes)}
 
 
 def _plain(classes: dict[DType, Classes]) -> dict[str, list[int]]:
-    """The intervals whose values no common dtype tells from the plain number. Of bools it is True
-    alone: two that differ would be written alike."""
-    common = [of.numbers for d, of in classes.items() if d in COMMON_DTYPES]
+    """The intervals whose values no two arrays of a common dtype tell from the plain number.
+
+    Of bools it is True alone: two that differ would be written alike.
+    """
+    common = [of.beside_two for d, of in classes.items() if d in COMMON_DTYPES]
     return {
         kind: [
             place

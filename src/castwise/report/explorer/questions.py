@@ -426,12 +426,18 @@ class Classes(NamedTuple):
 
     numbers: Numbers  # of Python's numbers
     scalars: Numbers  # of NumPy's scalars
+    beside_two: Numbers  # of Python's numbers where there is another such array
 
 
 def classes_of(dialect: Dialect, asked: Iterable[Asked]) -> dict[DType, Classes]:
     """The classes beside each dtype of a dialect."""
-    probes = _probes(dialect, asked)
-    return {d: _Asker(dialect, probes, d).classes() for d in dialect.dtypes}
+    known = tuple(asked)
+    pairs, triples = (_probes(dialect, known, operands) for operands in (2, 3))
+    found = {}
+    for d in dialect.dtypes:
+        pair, triple = _Asker(dialect, pairs, d, 2), _Asker(dialect, triples, d, 3)
+        found[d] = Classes(pair.numbers(), pair.scalars(), triple.numbers())
+    return found
 
 
 def representatives(kind: str, classes: dict[int, int]) -> dict[int, Scalar]:
@@ -453,11 +459,11 @@ def _numpy_scalars(kind: str) -> list[_Made]:
     return [functools.partial(numpy_scalar_operand, dtype(d)) for d in _WIDEST[kind].split()]
 
 
-def _probes(dialect: Dialect, asked: Iterable[Asked]) -> list[Asked]:
-    """One op in a form for each set of rules about values."""
+def _probes(dialect: Dialect, asked: Iterable[Asked], operands: int) -> list[Asked]:
+    """One op in a form for each set of rules about values, of ops with so many operands."""
     found: dict[Hashable, Asked] = {}
     for one in asked:
-        if one.op.arity[0] <= 2 <= one.op.arity[1]:
+        if one.op.arity[0] <= operands <= one.op.arity[1]:
             found.setdefault(_value_rules(dialect, one), one)
     return [Asked(marked(one.op), one.form) for one in found.values()]
 
@@ -481,17 +487,21 @@ def _value_rules_of(plan: Plan) -> Hashable:
 
 
 class _Asker:
-    """Asks a dialect about values beside an array."""
+    """Asks a dialect about values beside an array, or beside several of a dtype."""
 
-    def __init__(self, dialect: Dialect, probes: Sequence[Asked], dtype: DType) -> None:
-        self._probes, self._answers = probes, Answers(dialect)
+    def __init__(
+        self, dialect: Dialect, probes: Sequence[Asked], dtype: DType, operands: int
+    ) -> None:
+        self._probes, self._answers, self._operands = probes, Answers(dialect), operands
         self._array, self._zero_d = array_operand(dtype, (SIZES[0],)), array_operand(dtype, ())
 
-    def classes(self) -> Classes:
-        """The classes of numbers, and of NumPy scalars."""
-        numbers = {kind: self._merged(kind, [scalar_operand]) for kind in KINDS}
-        scalars = {kind: self._merged(kind, _numpy_scalars(kind)) for kind in KINDS}
-        return Classes(numbers, scalars)
+    def numbers(self) -> Numbers:
+        """The classes of Python's numbers."""
+        return {kind: self._merged(kind, [scalar_operand]) for kind in KINDS}
+
+    def scalars(self) -> Numbers:
+        """The classes of NumPy's scalars."""
+        return {kind: self._merged(kind, _numpy_scalars(kind)) for kind in KINDS}
 
     def _merged(self, kind: str, makers: Sequence[_Made]) -> dict[int, int]:
         """The class of each interval of values."""
@@ -509,7 +519,7 @@ class _Asker:
         return {place: found.setdefault(answers[place], len(found)) for place in values}
 
     def _beside(self, operand: Operand | None) -> Hashable:
-        """All answers about an operand and the array, in both orders; none where there is no such
+        """All answers about an operand and the array, in each order; none where there is no such
         operand."""
         if operand is None:
             return None
@@ -520,11 +530,16 @@ class _Asker:
             for place, given in enumerate(self._orders(one, operand))
         ])  # fmt: skip
 
-    def _orders(self, asked: Asked, operand: Operand) -> list[tuple[Operand, Operand]]:
+    def _orders(self, asked: Asked, operand: Operand) -> list[tuple[Operand, ...]]:
         """The operand with the array, and with a 0-d array where a value may count there."""
         looks = looks_at_values(self._answers.dialect, asked.op, asked.form)
         arrays = [self._array, self._zero_d] if looks else [self._array]
-        return [order for array in arrays for order in ((array, operand), (operand, array))]
+        others = self._operands - 1
+        return [
+            (*[array] * place, operand, *[array] * (others - place))
+            for array in arrays
+            for place in range(self._operands)
+        ]
 
 
 def _is_infinite(value: Scalar) -> bool:
