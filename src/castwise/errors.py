@@ -76,9 +76,14 @@ def is_raw(error: Exception) -> bool:
     return isinstance(error, _PLAIN) and not isinstance(error, (CastwiseError, RecursionError))
 
 
+_LONG = 300  # characters
+
+
 def from_library(error: Exception, what: str, library: str) -> LibraryError:
     """castwise's error for one of a library; whoever catches the library's own catches it too."""
-    kind, told = type(error), str(error).partition("\n")[0].rstrip(".")
+    kind, told = type(error), " ".join(str(error).split()).rstrip(".")
+    if len(told) > _LONG:  # the first line says what; such as a stack follows
+        told = str(error).strip().partition("\n")[0].rstrip(".")
     made = _remade(kind, f"{what} is refused by {library}: {told}. Give it arguments that fit.")
     for name in (*vars(error), *getattr(kind, "__slots__", ())):  # such as the axis
         setattr(made, name, getattr(error, name))

@@ -76,7 +76,9 @@ def test_large_chunks_are_cast_piece_by_piece(name: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(dask_reductions, "_PIECE", 7)
     lazy, plain = both(numbers(5, 6, 4, dtype="float16"), (5, 3, 2))
     for axis in (None, 0, 1, 2):
-        got, expected = (cw.apply(name, t, axis=axis) for t in (lazy, plain))
+        got = cw.apply(name, lazy, axis=axis)
+        # NumPy itself rounds a product of float16 at every step.
+        expected = cw.apply(name, plain.astype("float64"), axis=axis)
         np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-3)
 
 

@@ -15,7 +15,7 @@ import castwise.array_api as xp
 M = np.asarray([[4.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 5.0]])
 V = np.asarray([2.0, -1.0, 0.5, 3.0, -1.0, 0.0])
 T = np.arange(24.0).reshape(2, 3, 4)
-I = np.asarray([2, 0, -1])  # noqa: E741
+I = np.asarray([2, 0, -1], "int32")  # noqa: E741
 Case = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
@@ -131,9 +131,11 @@ def test_a_graph_gives_what_eager_gives(name: str, dtype: str) -> None:
 def test_it_runs_on_other_backends(name: str, backend: str) -> None:
     pytest.importorskip(backend)
     fn, arrays = CASES[name]
-    given = operands(arrays, "float32", backend, backend)  # whose name is that of its dialect
-    graph = cw.trace(fn, *specs(given), dialect=backend)
-    eager = flat(fn(*operands(arrays, "float32", backend, backend)))
+    # Each has the name of its dialect; that of JAX refuses x[i] = value.
+    dialect = "torch" if name.startswith("written") else backend
+    given = operands(arrays, "float32", backend, dialect)
+    graph = cw.trace(fn, *specs(given), dialect=dialect)
+    eager = flat(fn(*operands(arrays, "float32", backend, dialect)))
     for got, wanted in zip(flat(graph(*given)), eager, strict=True):
         assert got.dtype is wanted.dtype
         assert got.backend == backend

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from onnx_judges import arrays_for, by_runtime, cast, difference, outside_of, own_result, samples
 from random_programs import DIALECTS, INPUTS, PROGRAMS, Step, assert_same, made, run
-from test_onnx_export import LAID_OUT, ORDERED, ROWS
+from test_onnx_export import LAID_OUT, ORDERED, ROWS, with_writes
 from test_onnx_programs import exact, is_inexact
 
 import castwise as cw
@@ -92,7 +92,7 @@ def test_layouts_load_and_agree(layout: str, name: str) -> None:
 
     array = cast(np.resize(samples(held)[3:7], (3, 3)), outside or held)
     size = 3 if layout in ORDERED else "n"
-    graph = cw.trace(whole, f"{cast_back}[{size},3]", dialect="jax:x64")
+    graph = cw.trace(whole, f"{cast_back}[{size},3]", dialect=with_writes(layout))
     found = by_runtime(runtime_session(graph.to_onnx(runtime="onnxruntime")), [array])
     for got, wanted in zip(found, graph(array), strict=True):
         np.testing.assert_array_equal(got, wanted.numpy(), strict=True)

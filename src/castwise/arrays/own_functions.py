@@ -19,7 +19,9 @@ def runs_itself(library: str, arguments: Sequence[Any], options: Mapping[str, An
     under its own dialect, in the version and mode that is loaded. While a trace runs, it records
     what is decided, so nothing runs past it."""
     tensors = _tensors([*arguments, *options.values()])
-    if fast_path.running or any(tensor.backend != library for tensor in tensors):
+    if fast_path.running or any(
+        tensor.backend != library or tensor.dialect.framework != library for tensor in tensors
+    ):
         return False
     loaded = loaded_dialect(library).dialect
     return all(t.dialect in (loaded, without_layers(loaded)) for t in tensors)

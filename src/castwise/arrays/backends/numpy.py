@@ -459,8 +459,11 @@ class NumPy(OfNumPysDtypes):
             return _clip_itself
         if compute.bits >= _SMALL or native.isbuiltin != 1 or op in LAYERS or op == "mean":
             return None
+        if compute.kind == "bool" and op in _NOT_FOR_BOOL:
+            return None
         found = _functions().get(op) or getattr(standard, standard_name(op), None)
-        return None if isinstance(found, np.ufunc) else found
+        is_rounded_once = isinstance(found, np.ufunc) or isinstance(getattr(np, op, None), np.ufunc)
+        return None if is_rounded_once else found
 
     def whole(self, steps: Steps) -> Function | None:
         """A ufunc or a reduction that casts while it computes, without an intermediate array, which
