@@ -74,6 +74,52 @@ def test_the_values_are_torchs(dtype: str) -> None:
         assert torch.allclose(got, expected.to(torch.float64), rtol=near, atol=near), op
 
 
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+def test_torchs_losses_with_options_give_what_they_give_in_torch(backend: str) -> None:
+    torch = pytest.importorskip("torch")
+    loss, chooser = torch.nn.functional.cross_entropy, torch.Generator().manual_seed(0)
+    scores = torch.randn(6, 5, generator=chooser)
+    classes, shares = torch.tensor([1, 0, -100, 4, 4, 2]), scores.flip(1).softmax(1)
+
+    def tensor(array: Any) -> Any:
+        return cw.asarray(array.numpy(), dialect="torch", backend=backend)
+
+    for options in (
+        {}, {"ignore_index": 4}, {"label_smoothing": 0.1}, {"reduction": "sum"},
+        {"reduction": "none", "label_smoothing": 0.5}, {"ignore_index": 2, "label_smoothing": 1.0},
+        {"ignore_index": 4, "reduction": "sum"}, {"ignore_index": -5, "reduction": "none"},
+    ):  # fmt: skip
+        given = classes if options.get("ignore_index", -100) == -100 else classes.abs() % 5
+        expected = loss(scores, given, **options)
+        found = loss(tensor(scores), tensor(given), **options)
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-6, err_msg=str(options))
+    found = loss(tensor(scores), tensor(shares), label_smoothing=0.2)
+    assert found.item() == pytest.approx(loss(scores, shares, label_smoothing=0.2).item())
+    for target, options in ((classes, {"label_smoothing": 2.0}), (shares, {"ignore_index": 1})):
+        with pytest.raises(RuntimeError):
+            loss(scores, target, **options)
+        with pytest.raises(cw.CastwiseError, match=str(next(iter(options)))):
+            loss(tensor(scores), tensor(target), **options)
+
+
+def test_a_mask_of_attention_is_torchs_or_refused() -> None:
+    torch = pytest.importorskip("torch")
+    attention = torch.nn.functional.scaled_dot_product_attention
+    query = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(0))
+    for mask in (torch.eye(4) > 0, torch.eye(4) * -3):
+        expected = attention(query, query, query, attn_mask=mask)
+        own, other = (
+            [cw.asarray(x.numpy(), dialect="torch", backend=backend) for x in (query, mask)]
+            for backend in ("torch", "numpy")
+        )
+        found = attention(own[0], own[0], own[0], attn_mask=own[1])
+        assert found.numpy().tobytes() == expected.numpy().tobytes()
+        with pytest.raises(cw.CastwiseError, match="attn_mask"):
+            attention(other[0], other[0], other[0], attn_mask=other[1])
+    with pytest.raises(cw.CastwiseError, match="attn_mask"):
+        cw.apply("scaled_dot_product_attention", *own[:1] * 3, attn_mask=own[1])
+
+
 def test_the_typed_functions_do_the_same() -> None:
     with cw.use("torch"):
         for op, operands, options, expected in layer_calls():

@@ -566,3 +566,12 @@ def test_vmap_goes_through_tensors(dialect: str, op: str, dtype: str) -> None:
         return cw.apply(op, cw.asarray(a, dialect=dialect), cw.asarray(b, dialect=dialect)).array
 
     assert torch.vmap(run)(x, y).tolist() == run(x, y).tolist()
+
+
+@pytest.mark.parametrize("op", ["minimum", "maximum", "fmin", "fmax"])
+def test_extrema_of_the_widest_unsigned_integers(op: str) -> None:
+    """torch itself has no kernel for them."""
+    values = np.array([1, 2**63 + 5, 2**64 - 1, 0, 7], "uint64")
+    for dialect in ("numpy", "torch", "jax:x64"):
+        pair = [cw.asarray(v, dialect=dialect, backend="torch") for v in (values, values[::-1])]
+        assert cw.apply(op, *pair).tolist() == getattr(np, op)(values, values[::-1]).tolist()

@@ -78,9 +78,14 @@ def conv2d(
     return op("conv2d", x, weight, bias, **given)
 
 
-def cross_entropy(x: Tensor, target: Tensor, /, *, reduction: Reduction = "mean") -> Tensor:
-    """How unlikely the scores make the target: a class each, or the probability of each class."""
-    return op("cross_entropy", x, target, reduction=reduction)
+def cross_entropy(
+    x: Tensor, target: Tensor, /, *, reduction: Reduction = "mean", ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> Tensor:  # fmt: skip
+    """How unlikely the scores make the target: a class each, or the probability of each class. The
+    ignored class counts for nothing; a part of each target is smoothed over all classes."""
+    given = {"ignore_index": ignore_index, "label_smoothing": label_smoothing}
+    return op("cross_entropy", x, target, reduction=reduction, **given)
 
 
 def scaled_dot_product_attention(

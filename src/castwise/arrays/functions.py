@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from castwise.arrays.backend import Backend
 from castwise.catalog import STANDARD, dialect_named
-from castwise.errors import NoKernelError, ShapeError, UsageError
+from castwise.errors import ArgumentError, NoKernelError, ShapeError, UsageError
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.ops import OPS, known_op
 
@@ -665,6 +665,26 @@ def class_axis(scores: Sequence[Any], target: Sequence[Any]) -> int:
     return axis
 
 
+IGNORED = -100  # what cross_entropy ignores where no ignore_index is given
+
+
+def check_ignored(ignore_index: int) -> None:
+    """Raises UsageError if a class is ignored where the target is a probability of each."""
+    if ignore_index != IGNORED:
+        raise ArgumentError(
+            "cross_entropy takes ignore_index with classes, not with the probability of each: give"
+            " those elements a weight of their own."
+        )
+
+
+def check_smoothing(label_smoothing: float) -> None:
+    """Raises UsageError if a part that is smoothed is not one."""
+    if not 0 <= label_smoothing <= 1:
+        raise ArgumentError(
+            f"cross_entropy takes label_smoothing from 0 to 1, not {label_smoothing}."
+        )
+
+
 def pad_widths(given: Any, rank: int) -> list[tuple[int, int]]:
     """How much is added before and after each dimension.
 
@@ -789,20 +809,39 @@ def scaled_dot_product_attention(
     return xp.matmul(powers / xp.sum(powers, axis=-1, keepdims=True), value)
 
 
-def cross_entropy(xp: Any, x: Any, target: Any, *, reduction: str = "mean") -> Any:
+def cross_entropy(
+    xp: Any, x: Any, target: Any, *, reduction: str = "mean", ignore_index: int = IGNORED,
+    label_smoothing: float = 0.0,
+) -> Any:  # fmt: skip
     """The loss of scores for classes: how unlikely they make the target, which is a class, or the
-    probability of each class."""
-    axis = class_axis(x.shape, target.shape)
+    probability of each class. What has the ignored class counts for nothing, in the mean too; a
+    part of each target is smoothed over all classes."""
+    check_smoothing(label_smoothing)
+    is_of_classes = len(target.shape) < len(x.shape)
+    axis, share = class_axis(x.shape, target.shape), 1 - label_smoothing
     away = x - xp.max(x, axis=axis, keepdims=True)
     logs = away - xp.log(xp.sum(xp.exp(away), axis=axis, keepdims=True))
-    if target.ndim == x.ndim:
-        products = logs * target
+    if not is_of_classes:
+        check_ignored(ignore_index)
+        losses = -xp.sum(logs * target, axis=axis)
     else:
         places = xp.arange(x.shape[axis], dtype=target.dtype)
         places = xp.reshape(places, (-1, *[1] * (x.ndim - axis - 1)))
         is_it = xp.expand_dims(target, axis=axis) == places
-        products = xp.where(is_it, logs, xp.zeros_like(logs))
-    return _reduced(xp, -xp.sum(products, axis=axis), reduction)
+        if 0 <= ignore_index < x.shape[axis]:  # what is no class at all is no place either
+            is_it = is_it & (places != ignore_index)
+        losses = -xp.sum(xp.where(is_it, logs, xp.zeros_like(logs)), axis=axis)
+    if label_smoothing:
+        over_all = -xp.sum(logs, axis=axis) * (label_smoothing / x.shape[axis])
+        losses = losses * share + over_all
+    if not is_of_classes:
+        return _reduced(xp, losses, reduction)
+    counts = xp.any(is_it, axis=axis)
+    if label_smoothing:
+        losses = xp.where(counts, losses, xp.zeros_like(losses))
+    if reduction != "mean":
+        return _reduced(xp, losses, reduction)
+    return xp.sum(losses) / xp.sum(xp.astype(counts, losses.dtype))
 
 
 _PARTS_OF_OPS = frozenset(LIKE)

@@ -13,9 +13,12 @@ from functools import partial
 from typing import Any
 
 from castwise.arrays.functions import (
+    IGNORED,
     LIKE,
     check_attention,
     check_count,
+    check_ignored,
+    check_smoothing,
     class_axis,
     convolution,
     needed,
@@ -231,8 +234,14 @@ def _attention(query: Shape, key: Shape, value: Shape, **options: Any) -> Shape:
     return multiplied(scores, value)
 
 
-def _cross_entropy(x: Shape, target: Shape, *, reduction: str = "mean") -> Shape:
+def _cross_entropy(
+    x: Shape, target: Shape, *, reduction: str = "mean", ignore_index: int = IGNORED,
+    label_smoothing: float = 0.0,
+) -> Shape:  # fmt: skip
     axis = class_axis(x, target)
+    check_smoothing(label_smoothing)
+    if len(target) == len(x):
+        check_ignored(ignore_index)
     return reduced(x, axis) if reduction == "none" else ()
 
 

@@ -341,7 +341,8 @@ _ROWS = [
     *_row("scaled_dot_product_attention", 3, computes="float", ulps=8, family="layers",
           call=CallForm(("query", "key", "value"), ("is_causal", "scale"))),
     *_row("cross_entropy", 2, computes="float", index=1, shapes=Shapes(counts_dimensions=True),
-          ulps=4, call=CallForm(("x", "target"), ("reduction",)), family="layers"),
+          ulps=4, call=CallForm(("x", "target"), ("reduction", "ignore_index",
+          "label_smoothing")), family="layers"),
     *_row("result_type promote_types", (1, ARBITRARY), family="questions"),
 ]  # fmt: skip
 OPS: MappingProxyType[str, Op] = MappingProxyType({op.name: op for op in _ROWS})

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from castwise.arrays.functions import (
+    IGNORED,
     class_axis,
     convolution,
     needed,
@@ -350,7 +351,12 @@ def scaled_dot_product_attention(
     return product("matmul", called("Softmax", scores, axis=-1), value)
 
 
-def cross_entropy(x: Value, target: Value, *, reduction: str = "mean") -> Value:
+def cross_entropy(
+    x: Value, target: Value, *, reduction: str = "mean", ignore_index: int = IGNORED,
+    label_smoothing: float = 0.0,
+) -> Value:  # fmt: skip
+    if label_smoothing:
+        raise LackingError("ONNX has no cross entropy with label_smoothing")
     axis, w = class_axis(x.shape, target.shape), x.writer
     if target.ndim == x.ndim:
         logs = called("LogSoftmax", x, axis=axis)
@@ -359,7 +365,8 @@ def cross_entropy(x: Value, target: Value, *, reduction: str = "mean") -> Value:
         raise LackingError("ONNX has no cross entropy without a batch")
     shape = LAYERS["cross_entropy"](x.shape, target.shape, reduction=reduction)
     classes = w.cast(target, INT64)
-    return w.one_op("SoftmaxCrossEntropyLoss", x, classes, shape=shape, reduction=reduction)
+    how = {"reduction": reduction, "ignore_index": ignore_index}
+    return w.one_op("SoftmaxCrossEntropyLoss", x, classes, shape=shape, **how)
 
 
 def reduced_losses(losses: Value, reduction: str) -> Value:
