@@ -91,6 +91,21 @@ def test_an_array_of_torchs_is_resized_too() -> None:
     assert out.tolist() == [2.0, 3.0, 4.0]
 
 
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+@pytest.mark.filterwarnings("ignore:.*is resized")
+def test_what_is_resized_keeps_its_dtype_and_is_no_operand(backend: str) -> None:
+    pytest.importorskip(backend)
+    x = cw.asarray(np.float32([[1], [2]]), dialect="torch", backend=backend)
+    out = cw.asarray(np.float16(1), dialect="torch", backend=backend)
+    cw.apply("lt", x, x, out=out)
+    assert (out.numpy().dtype.name, out.tolist()) == ("float16", [[0], [0]])
+    small = cw.asarray(np.float16(1), dialect="torch", backend=backend)
+    with pytest.raises(RuntimeError, match=r"an operand too, and cannot be resized to \(2, 1\)"):
+        cw.apply("add", x, small, out=small)
+    cw.apply("sum", out, axis=0, out=out)
+    assert out.tolist() == [0]
+
+
 def test_an_array_of_numpys_is_not_resized() -> None:
     with pytest.raises(cw.UsageError, match=r"cannot be resized to \(3,\)"):
         cw.apply("add", cw.asarray([1, 2, 3], dialect="torch"), 1, out=np.empty(0))

@@ -157,6 +157,21 @@ def test_results_share_memory_with_the_arguments_as_those_of_the_function() -> N
         assert found == [[12, 13, 14], [13, 14], [2, 3, 4], [3, 4]]
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_results_that_are_made_of_constants_share_memory_too(backend: str) -> None:
+    def fn(t: Any) -> Any:
+        t[...] = 1
+        u = t * 2
+        return u, u.T, u.reshape(-1), t.clone()
+
+    for way in (fn, cw.trace(fn, "int32[2,3]", dialect="torch"), cw.compile(fn)):
+        for _ in range(2):
+            whole, turned, flat, other = way(array(backend=backend))
+            turned += 1
+            assert whole.tolist() == [[3, 3, 3], [3, 3, 3]]
+            assert (flat.tolist(), other.tolist()) == ([3] * 6, [[1] * 3] * 2)
+
+
 def test_what_a_graph_cannot_do_as_the_function_does_is_refused_and_compile_runs_the_function() -> (
     None
 ):

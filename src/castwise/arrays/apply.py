@@ -714,8 +714,13 @@ def _into(
         )
     values = _values_into(prepared, call, target)
     is_resized = _is_resized(tuple(values.shape), target, prepared)
-    if values is target._array or (is_resized and target is out):
+    if is_resized and any(operand is out for operand in call.operands):
+        _check_not_read(tuple(values.shape), target, prepared)
+    if values is target._array:
         written = values
+    elif is_resized and target is out:  # what is computed in another dtype is cast here
+        is_own = prepared.backend.dtype_of(values) is target.dtype
+        written = values if is_own else prepared.backend.cast(values, target.dtype)
     else:
         array = _resized(out, values.shape, prepared.backend) if is_resized else target._array
         written = prepared.backend.write(array, ..., values)
@@ -767,6 +772,15 @@ def _is_resized(shape: tuple[int, ...], target: TensorData, prepared: Prepared) 
             stacklevel=4,
         )
     return True
+
+
+def _check_not_read(shape: tuple[int, ...], target: TensorData, prepared: Prepared) -> None:
+    """Raises ShapeError where out= is read, element by element, while it is written."""
+    if prepared.decision.question.op.keeps_shape:
+        raise ShapeError(
+            f"out= of shape {target.shape} is an operand too, and cannot be resized to {shape}: "
+            "give another tensor as out=."
+        )
 
 
 def _resized(array: Any, shape: Any, backend: Backend) -> Any:

@@ -433,6 +433,7 @@ class _Planner:
         self._steps: list[_Step] = []
         self._constants: dict[int, Any] = {}
         self._sharing: set[Node] = set()  # may share the memory of a constant
+        self._copied = _shared_by_outputs(program)  # constants that are new ones in each run
         self._as_arrays = _needed_as_arrays(program)
         self._folded: dict[Node, tuple[Function, tuple[Node, ...]]] = {}
 
@@ -520,9 +521,7 @@ class _Planner:
             function, inputs = self._folded.get(node) or (self._function(node), node.inputs)
             takes = needs_sizes(node)
             self._step(function, self._taken(inputs), node, node=node, takes_sizes=takes)
-        shared = [n in self._sharing for n in node.inputs]
-        is_new = node.op in (CAST, COPY, "setitem")
-        if shared and not is_new and (all(shared) or (node.compute is None and shared[0])):
+        if _may_share(node, [n in self._sharing for n in node.inputs]):
             self._sharing.add(node)
 
     def _add_region(self, region: Region) -> None:
@@ -561,7 +560,10 @@ class _Planner:
         make = _constant_maker(node, self._backend)
         array = make() if self._keeps else None
         if array is not None and self._backend.is_concrete(array):
-            self._keep(node, array)
+            if node in self._copied:
+                self._step(functools.partial(self._copy, array), [], node)
+            else:
+                self._keep(node, array)
         else:
             self._step(make, [], node)
 
@@ -625,10 +627,11 @@ class _Planner:
         if node not in self._sharing:
             return self._slots[node]
         copy = object()
-        backend = self._backend
-        copied = functools.partial(backend.make, dtype=None, copy=True, device=None)
-        self._step(copied, [self._slots[node]], copy)
+        self._step(self._copy, [self._slots[node]], copy)
         return self._slots[copy]
+
+    def _copy(self, array: Any) -> Any:
+        return self._backend.make(array, None, copy=True, device=None)
 
 
 def _constant_maker(node: Node, backend: Backend) -> Callable[[], Any]:
@@ -638,6 +641,27 @@ def _constant_maker(node: Node, backend: Backend) -> Callable[[], Any]:
         return lambda: in_node_dtype(backend.number(value, node.dtype), node, backend)
     make = functools.partial(backend.make, value, node.dtype, copy=None, device=None)
     return lambda: in_node_dtype(make(), node, backend)
+
+
+def _may_share(node: Node, inputs: Sequence[bool]) -> bool:
+    """Whether a node may have memory that its inputs have, by which of them have it."""
+    is_new = node.op in (CAST, COPY, "setitem")
+    return bool(inputs) and not is_new and (all(inputs) or (node.compute is None and inputs[0]))
+
+
+def _shared_by_outputs(program: Program) -> set[Node]:
+    """The constants whose memory more than one output may have. A copy of each of those outputs
+    would have memory of its own."""
+    constants: dict[Node, frozenset[Node]] = {}
+    for node in program.nodes:
+        if node.op == CONSTANT:
+            constants[node] = frozenset([node])
+        elif _may_share(node, [n in constants for n in node.inputs]):
+            constants[node] = frozenset().union(*[constants.get(n, ()) for n in node.inputs])
+    after = [s.after for s in program.state if s.is_written]
+    outputs = (*program.outputs, *after)
+    counts = Counter([c for node in outputs for c in constants.get(node, ())])
+    return {node for node, count in counts.items() if count > 1}
 
 
 def _is_cast(node: Node) -> bool:
