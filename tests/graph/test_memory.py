@@ -14,7 +14,7 @@ import pytest
 
 import castwise as cw
 import cells
-from castwise.errors import DivisionByZeroError
+from castwise.errors import DivisionByZeroError, LibraryError
 from castwise.graph.run import OtherMemoryError
 from castwise.graph.traced import UnsureMemoryError
 
@@ -106,6 +106,24 @@ def test_the_search_runs_from_the_command_line() -> None:
     assert "numpy: {" in run.stdout
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_the_library_refuses_is_said_as_by_an_eager_tensor(backend: str) -> None:
+    floats = cw.asarray(np.zeros((2, 2), "float32"), dialect="numpy", backend=backend)
+    whole = cw.asarray(np.ones((2, 2), "int32"), dialect="numpy", backend=backend)
+    places = cw.asarray(np.asarray([0, 9]), dialect="numpy", backend=backend)
+    for fn, given in (
+        (lambda x: cw.apply("linalg.inv", x), (floats,)),
+        (lambda x: cw.apply("linalg.inv", x * 2), (whole * 0,)),
+        (lambda x, y: x[y], (whole, places)),
+    ):
+        said = []
+        for way in (fn, cw.trace(fn, *given), cw.compile(fn)):
+            with pytest.raises(LibraryError) as caught:
+                way(*given)
+            said.append((type(caught.value), str(caught.value)))
+        assert said[1] == said[2] == said[0]
+
+
 def test_an_error_comes_after_what_was_written_before_it() -> None:
     def fn(t: Any, y: Any) -> Any:
         t += 1
@@ -186,6 +204,20 @@ def test_what_a_graph_cannot_do_as_the_function_does_is_refused_and_compile_runs
     compiled = cw.compile(flipped)
     for _ in range(2):
         assert compiled(array([1, 2, 3])).tolist() == expected
+
+
+@pytest.mark.parametrize("part", ["real", "imag"])
+def test_a_write_to_a_part_of_complex_numbers_is_refused_or_done_by_the_function(part: str) -> None:
+    def fn(t: Any) -> Any:
+        u = getattr(t, part)
+        u += 1
+        return t
+
+    with pytest.raises(UnsureMemoryError, match="differ in writes to a part of complex numbers"):
+        cw.trace(fn, "complex64[2]", dialect="torch")
+    given = cw.asarray(np.zeros(2, "complex64"), dialect="torch")
+    found = cw.compile(fn)(given)
+    assert found.tolist() == given.tolist() == [1 if part == "real" else 1j] * 2
 
 
 def test_arrays_that_lie_otherwise_are_refused_by_a_graph() -> None:

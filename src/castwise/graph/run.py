@@ -31,7 +31,7 @@ from castwise.arrays.fusing import FusedProgram
 from castwise.arrays.kinds import Kind, interned
 from castwise.arrays.tensor import Tensor, asarray
 from castwise.arrays.traced_numbers import TracedNumber
-from castwise.errors import UsageError
+from castwise.errors import UsageError, from_library, is_raw
 from castwise.graph.nodes import (
     FEWEST,
     Region,
@@ -260,33 +260,68 @@ def _write_until_error(
 
     The nodes are computed again, in the order of the function.
     """
-    values: dict[Any, Any] = dict(held)
-    rules = node_rules(program.dialect)
-
-    def compute(ends: Iterable[Node]) -> None:
-        for node in in_order(ends, lambda n: () if n in values else n.inputs):
-            if node in values:
-                continue
-            if node.op == CONSTANT:
-                values[node] = _constant_maker(node, backend)()
-            elif node.part is not None:
-                if node.call not in values:
-                    given = [values[source] for source in node.inputs]
-                    values[node.call] = computation(node, backend, rules)(*given)
-                values[node] = in_node_dtype(values[node.call][node.part], node, backend)
-            else:
-                values[node] = _node_value(node, values, backend, rules, sizes)
-
+    nodes = _OneByOne(program, backend, held, sizes)
     place = {state: n for n, state in enumerate(program.state)}
     for check in program.checks:
         try:
-            compute([check.node])
+            nodes.compute([check.node])
         except Exception:
             reached = [(target, check.state[place[state]]) for state, target in targets]
-            compute([node for _, node in reached])
+            nodes.compute([node for _, node in reached])
             for target, node in reached:
-                _put(target, values[node], node)
+                _put(target, nodes.values[node], node)
             raise
+    nodes.compute(program.outputs)
+
+
+class _OneByOne:
+    """The values of nodes, computed one by one; what the library refuses is put into words as by an
+    eager tensor."""
+
+    def __init__(
+        self, program: Program, backend: Backend, held: Mapping[Node, Any], sizes: dict[str, int]
+    ) -> None:
+        self.values: dict[Any, Any] = dict(held)
+        self._backend, self._sizes = backend, sizes
+        self._rules = node_rules(program.dialect)
+
+    def compute(self, ends: Iterable[Node]) -> None:
+        values = self.values
+        for node in in_order(ends, lambda n: () if n in values else n.inputs):
+            if node in values:
+                continue
+            try:
+                values[node] = self._computed(node)
+            except Exception as error:
+                if not is_raw(error):
+                    raise
+                raise from_library(error, _call_text(node, values), self._backend.name) from error
+
+    def _computed(self, node: Node) -> Any:
+        values, backend = self.values, self._backend
+        if node.op == CONSTANT:
+            return _constant_maker(node, backend)()
+        if node.part is None:
+            return _node_value(node, values, backend, self._rules, self._sizes)
+        if node.call not in values:
+            given = [values[source] for source in node.inputs]
+            values[node.call] = computation(node, backend, self._rules)(*given)
+        return in_node_dtype(values[node.call][node.part], node, backend)
+
+
+def _call_text(node: Node, values: Mapping[Any, Any]) -> str:
+    """A node in the notation of questions, with the shapes that its operands have in a run."""
+    operands = node.operands or node.positional
+    told = [
+        repr(n.value)
+        if isinstance(n.value, (bool, int, float, complex))
+        else f"{n.dtype}{list(values[n].shape if n in values else n.shape)}"
+        for n in operands
+    ]
+    if node.op in ("getitem", "setitem"):
+        return f"this index of {told[0]}"
+    name = node.decision.question.op.name if node.decision else node.op
+    return f"{name}({', '.join(told)})"
 
 
 def returned(program: Program, kinds: Sequence[Kind], arrays: Sequence[Any]) -> Any:

@@ -365,7 +365,7 @@ def cross_entropy(
         raise LackingError("ONNX has no cross entropy without a batch")
     shape = LAYERS["cross_entropy"](x.shape, target.shape, reduction=reduction)
     classes = w.cast(target, INT64)
-    how = {"reduction": reduction, "ignore_index": ignore_index}
+    how: dict[str, Any] = {"reduction": reduction, "ignore_index": ignore_index}
     return w.one_op("SoftmaxCrossEntropyLoss", x, classes, shape=shape, **how)
 
 
