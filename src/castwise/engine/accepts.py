@@ -51,11 +51,14 @@ def check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
     """Raises Refusal for operands that the dialect or the op does not take, one by one or
     together."""
     check_accepted(plan, operands)
+    refuses_some = plan.accepts.refuses or plan.accepts.refuses_arrays
     for operand in operands:
         found = operand.dtype or plan.python[operand.kind]
         if found not in plan.reach.bits or operand.is_weak:
             check_known(plan, operand)
-        if found in plan.accepts.refuses or operand.dtype in plan.accepts.refuses_arrays:
+        if refuses_some and (
+            found in plan.accepts.refuses or operand.dtype in plan.accepts.refuses_arrays
+        ):
             raise not_computed(plan, found)
         if operand.is_zero_d and plan.accepts.refuses_zero_d:
             raise Refusal(
@@ -63,12 +66,18 @@ def check_operands(plan: Plan, operands: tuple[Operand, ...]) -> None:
                 "Give it a dimension.",
             )
     _check_end(plan, operands)
+    if plan.accepts.same_dtype:
+        _check_same(plan, operands)
+
+
+def _check_same(plan: Plan, operands: tuple[Operand, ...]) -> None:
+    """Raises Refusal for operands of several dtypes."""
     last_adapts = plan.scalars == "last adapts" and operands[-1].role is not Role.ARRAY
     count = -1 if last_adapts else plan.accepts.compared
     compared = {o.dtype for o in operands[:count] if o.dtype}
     first, others = operands[0].dtype, {o.dtype for o in operands[1:]}
     has_wider_others = first is not None and others == {plan.accepts.wider_others.get(first)}
-    if plan.accepts.same_dtype and len(compared) > 1 and not has_wider_others:
+    if len(compared) > 1 and not has_wider_others:
         why = plan.because or f"{plan.op.name} needs operands of the same dtype"
         raise Refusal(why, "Cast one to the other.")
 
@@ -78,7 +87,7 @@ def _check_end(plan: Plan, operands: tuple[Operand, ...]) -> None:
     if len(operands) < 2:
         return
     last = operands[-1].dtype or plan.python[operands[-1].kind]
-    if last in plan.accepts.refuses_last:
+    if plan.accepts.refuses_last and last in plan.accepts.refuses_last:
         taken = [d for d in plan.reach.order if d not in plan.accepts.refuses_last]
         target = _INT32 if _INT32 in taken else _FLOAT32
         advised = "Make it an array of" if operands[-1].is_scalar else "Cast it to"

@@ -30,7 +30,7 @@ from castwise.engine.arguments import (
     loop_giving,
     plan_for,
 )
-from castwise.engine.computing import OWN_WAYS, Computation, computation, is_named, number_cast
+from castwise.engine.computing import Computation, computation, is_named, number_cast
 from castwise.engine.decision import (
     NOTHING,
     Cast,
@@ -120,22 +120,24 @@ def _by_rules(question: Question, note: Note) -> Decision:
         compute = computed if plan.writes.counts else compute
         is_weak = is_weak if takes_any(plan) else is_kept_weak
     casts = _casts(plan, given, _cast_targets(plan, operands, compute, is_own), place)
-    told = _told(plan, question, found, Computation(compute, casts), given, place)
+    promoted = Computation(compute, casts)
+    told = _told(plan, question, found, promoted, given, place)
     result_cast = None if result is computed else cast_between(computed, result)
     notes = _missing_kernels(plan, question, found, of_condition)
     decision = Decision(
         question,
         result,
-        compute,
-        casts,
+        told.compute,
+        told.casts,
         result_cast,
         is_weak,
         notes,
         not notes,
-        tell=decision_steps,
+        told.program,
+        told.inside,
+        None if told is promoted else (compute, casts),
+        decision_steps,
     )
-    if told is not None:
-        decision = replace(decision, **told._asdict(), promoted=(compute, casts))
     if note:
         _note_computation(decision, computed, note)
     if question.dialect.joining.guards:
@@ -148,16 +150,11 @@ def _by_rules(question: Question, note: Note) -> Decision:
 def _told(
     plan: Plan, question: Question, found: Computed, promoted: Computation,
     given: tuple[Operand, ...], place: int | None,
-) -> Computation | None:  # fmt: skip
-    """What happens instead of the casts that promotion gives; None where those do."""
+) -> Computation:  # fmt: skip
+    """What happens instead of the casts that promotion gives; those where nothing else does."""
     if found.steps:
         return found.steps._replace(casts=_placed(given, found.steps.casts, place))
-    has_scalar = any([o.role is Role.NUMPY_SCALAR for o in given])
-    has_own_way = plan.reads or has_scalar or question.op.name in OWN_WAYS or question.named.dtype
-    if not found.is_own or not has_own_way:
-        return None
-    told = computation(plan, question, promoted)
-    return None if told is promoted else told
+    return computation(plan, question, promoted) if found.is_own else promoted
 
 
 def _with_layers(question: Question, note: Note) -> Decision:
@@ -264,10 +261,13 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], note: Note) -> tup
         note(f"{node} is stored as {common}.")
     check_fit(plan, operands, common)
     check_conversion(plan, operands, common)
-    # A weak one may have its own conversion.
-    names = (*weak_nodes(common), common) if is_weak else (common,)
-    compute = next((plan.converts[name] for name in names if name in plan.converts), common)
-    compute = plan.caps.get(compute, compute)
+    compute = common
+    if plan.converts:
+        # A weak one may have its own conversion.
+        names = (*weak_nodes(common), common) if is_weak else (common,)
+        compute = next((plan.converts[name] for name in names if name in plan.converts), common)
+    if plan.caps:
+        compute = plan.caps.get(compute, compute)
     if note and compute is not common:
         note(f"{plan.op.name} does not compute in {common}, which becomes {compute}.")
     check_compute(plan, operands, compute)
@@ -278,7 +278,7 @@ def _compute_dtype(plan: Plan, operands: tuple[Operand, ...], note: Note) -> tup
 
 
 def _result_dtype(plan: Plan, operands: tuple[Operand, ...], compute: DType, note: Note) -> DType:
-    if compute in plan.result_of:
+    if plan.result_of and compute in plan.result_of:
         result = plan.result_of[compute]
     elif plan.result == "same":
         return compute
@@ -477,10 +477,7 @@ def step_question(dialect: Dialect, name: str, given: tuple[Operand, ...]) -> Qu
 
 def _is_meant(plan: Plan, composed: Composed, operands: tuple[Operand, ...]) -> bool:
     first, last = operands[0], operands[-1]
-    not_given = "xyz"[len(operands) :]
-    if not_given and re.search(rf"\b[{not_given}]\b", composed.program):
-        return False
-    if composed.count not in (None, len(operands)):
+    if composed.count not in (None, len(operands)) or not _is_of_kind(plan, first, composed.kinds):
         return False
     if composed.rank is not None and any(o.rank != composed.rank for o in operands):
         return False
@@ -490,12 +487,14 @@ def _is_meant(plan: Plan, composed: Composed, operands: tuple[Operand, ...]) -> 
             return False
     if composed.second_kinds and not _is_of_kind(plan, operands[1], composed.second_kinds):
         return False
-    return (
-        _is_of_kind(plan, first, composed.kinds)
-        and _is_among(first.role.name, composed.roles)
-        and _is_of_kind(plan, last, composed.exponent_kinds)
-        and _is_among(last.role.name, composed.exponent_roles)
-    )
+    if not _is_among(first.role.name, composed.roles):
+        return False
+    if not _is_of_kind(plan, last, composed.exponent_kinds):
+        return False
+    if not _is_among(last.role.name, composed.exponent_roles):
+        return False
+    not_given = "xyz"[len(operands) :]
+    return not (not_given and re.search(rf"\b[{not_given}]\b", composed.program))
 
 
 def _is_among(word: str, words: str) -> bool:
@@ -503,8 +502,11 @@ def _is_among(word: str, words: str) -> bool:
 
 
 def _is_of_kind(plan: Plan, operand: Operand, words: str) -> bool:
+    if not words:
+        return True
     kind = "foreign" if operand.dtype in plan.only_absorbed else operand.kind
-    return _is_among(kind, words) or str(operand.dtype) in words.split()
+    named = words.split()
+    return kind in named or str(operand.dtype) in named
 
 
 # What is written in place, by `x += y` or into out=.
@@ -590,6 +592,8 @@ def _cast_to(plan: Plan, operand: Operand, target: DType) -> Cast | None:
     """The cast of an operand from the dtype it was given with, or None where there is none."""
     if operand.dtype is None:
         return number_cast(plan, operand, target)
+    if operand.dtype is target:
+        return None
     cast, value = cast_between(operand.dtype, target), operand.value
     if cast and value is not None:
         is_in_range = all(target.min <= part <= target.max for part in (value.real, value.imag))

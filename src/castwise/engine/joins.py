@@ -62,6 +62,8 @@ def joined(plan: Plan, operands: tuple[Operand, ...], note: Note) -> DType:
 def _common_dtype(plan: Plan, masks: list[int]) -> DType | None:
     """The first dtype of the dialect that every operand reaches."""
     # The order is topological, so the lowest bit of a mask is the dtype the operand entered as.
+    if len(set(masks)) == 1:
+        return plan.reach.lowest(masks[0])
     entered = [plan.reach.lowest(mask) for mask in masks]
     given = set(entered)
     if plan.dialect.joining.folds and len(given) > 1:

@@ -100,7 +100,9 @@ def _tiers(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
 
 def _joined_tiers(plan: Plan, groups: tuple[list[DType], ...]) -> list[DType | None]:
     """The common dtype of each tier."""
-    return [join(plan, group) if group else None for group in groups]
+    return [
+        group[0] if len(group) == 1 else join(plan, group) if group else None for group in groups
+    ]
 
 
 def _last_adapts(plan: Plan, operands: tuple[Operand, ...], note: Note) -> list[int]:
