@@ -73,7 +73,7 @@ def refreshed(text: str) -> str:
 
 
 def _value_tables() -> str:
-    return value_tables([dialect_named(name) for name in dialects()])
+    return value_tables([dialect_named(name) for name in (*dialects(), *layers())])
 
 
 def _console_block(block: re.Match[str]) -> str:

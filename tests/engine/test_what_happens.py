@@ -128,3 +128,18 @@ def test_json_and_words_say_it() -> None:
     assert "float16 is read as float32, which copies nothing." in words
     words = str(cw.explain("int64[3] < uint64[3]", dialect="numpy"))
     assert "compares the exact values, without a cast" in words
+
+
+def test_a_gpu_computes_in_other_dtypes() -> None:
+    """Seen by value on an NVIDIA GPU; the dtypes of results are recorded cells."""
+    computes = {
+        "cumsum(float16[3])": ("float32", "float16"), "cumsum(float32[3])": ("float64", "float32"),
+        "prod(float16[3])": ("float16", "float32"), "float16[3] + 1.5": ("float16", "float32"),
+        "2.5 - float16[3]": ("float16", "float32"), "float16[3] * 1.5": ("float32", "float32"),
+        "float16[3] * float32[]": ("float32", "float16"),
+        "float32[3] ** 2.5": ("float64", "float32"),
+        "2 // float16[]": ("float16", "float16"),
+    }  # fmt: skip
+    for text, (on_cpu, on_gpu) in computes.items():
+        found = decided("torch", text), decided("torch:cuda", text)
+        assert (found[0].compute, found[1].compute) == (on_cpu, on_gpu), text

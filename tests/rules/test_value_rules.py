@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from castwise.catalog import dialect_named, dialects, load_dialect, to_dialect
+from castwise.catalog import dialect_named, dialects, layers, load_dialect, to_dialect
 from castwise.errors import UsageError
 from castwise.rules.values import CHOICES, WRAPS_ON, Arithmetic, Dividing, Reducing, Values
 from pages import value_tables
@@ -32,7 +32,7 @@ PROCESSORS = set(WRAPS_ON.values())
 
 
 def test_every_choice_is_some_dialect_s() -> None:
-    chosen = [dialect_named(name).values for name in dialects()]
+    chosen = [dialect_named(name).values for name in (*dialects(), *layers())]
     for field, choices in CHOICES.items():
         assert {attrgetter(field)(values) for values in chosen} == set(choices) - PROCESSORS, field
 
@@ -76,5 +76,5 @@ def test_modes_compute_as_their_framework_does() -> None:
 
 def test_the_page_on_values_tells_every_rule_as_it_is() -> None:
     page = Path(__file__).parents[2] / "docs" / "reference" / "values.md"
-    told = value_tables([dialect_named(name) for name in dialects()])
+    told = value_tables([dialect_named(name) for name in (*dialects(), *layers())])
     assert told in page.read_text("utf-8"), "run `python docs/refresh.py`"

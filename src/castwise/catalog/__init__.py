@@ -169,9 +169,16 @@ def _dialects_over_layers(framework: str, known: Sequence[Dialect]) -> Iterator[
     bottoms = dict(made)
     for layer in layers().values():
         if layer.framework == framework:
-            bottoms[layer.name] = bottoms[layer.below]
-            made[layer.name] = laid_over(bottoms[layer.below], layer, made[layer.below])
+            own = _rules_of_layers(framework).get(layer.name, {})
+            bottoms[layer.name] = replace(bottoms[layer.below], **own)
+            made[layer.name] = laid_over(bottoms[layer.name], layer, made[layer.below])
             yield made[layer.name]
+
+
+def _rules_of_layers(framework: str) -> dict[str, dict[str, Any]]:
+    """The fields of a dialect that are other ones below a layer: its cells tell dtypes alone."""
+    module = importlib.import_module(f"{_FOLDER}.{framework.replace('-', '_')}")
+    return getattr(module, "BELOW_LAYERS", {})
 
 
 @functools.lru_cache(maxsize=64)

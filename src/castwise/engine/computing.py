@@ -8,6 +8,7 @@ happens, so that its casts, made by hand, give the framework's own bits.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -33,32 +34,33 @@ def computation(plan: Plan, question: Question, promoted: Computation) -> Comput
     if question.form == "augmented":
         question = as_computed(question)
     if question.named.dtype and plan.arguments.dtype == "sums in it":
-        return promoted._replace(casts=(None,) * len(promoted.casts))
+        return Computation(promoted.compute, (None,) * len(promoted.casts))
     promoted = _without_imaginary(plan, question, promoted)
     for look in OWN_WAYS.get(question.op.name, ()):
         found = look(plan, question, promoted)
         if found is not None:
             return found
-    wide = plan.reads.get(promoted.compute)
+    wide = plan.reads.get(promoted.compute) if plan.reads else None
     if wide is None:
         return promoted
     is_asked = question.named.dtype or (question.out and plan.writes.counts)
     if is_asked and plan.arguments.dtype == "casts to read":
         (operand,) = question.operands
         assert operand.dtype is not None  # these are ops of one array
-        return promoted._replace(compute=wide, casts=(cast_between(operand.dtype, wide),))
-    return promoted._replace(compute=wide)
+        return Computation(wide, (cast_between(operand.dtype, wide),))
+    return Computation(wide, promoted.casts)
 
 
 def _without_imaginary(plan: Plan, question: Question, promoted: Computation) -> Computation:
     """With the casts of complex NumPy scalars that count as real numbers."""
-    casts = promoted.casts
     for place, operand in enumerate(question.operands):
-        own = operand.dtype if operand.role is Role.NUMPY_SCALAR else None
-        counts = plan.numpy.scalars if place else plan.numpy.scalars_left
-        if own and own.kind == "complex" and counts.get(own) == "float":
-            casts = _put(casts, place, cast_between(own, _FLOAT64))
-    return promoted if casts is promoted.casts else promoted._replace(casts=casts)
+        if operand.role is not Role.NUMPY_SCALAR or operand.kind != "complex":
+            continue
+        counts, own = plan.numpy.scalars if place else plan.numpy.scalars_left, operand.dtype
+        if own and counts.get(own) == "float":
+            casts = _put(promoted.casts, place, cast_between(own, _FLOAT64))
+            promoted = Computation(promoted.compute, casts)
+    return promoted
 
 
 def _read_in(wide: DType, question: Question, promoted: Computation) -> Computation:
@@ -68,7 +70,7 @@ def _read_in(wide: DType, question: Question, promoted: Computation) -> Computat
         cast if place == apart else _reading(operand, cast, promoted.compute, wide)
         for place, (operand, cast) in enumerate(zip(question.operands, promoted.casts, strict=True))
     ]
-    return promoted._replace(compute=wide, casts=tuple(casts))
+    return Computation(wide, tuple(casts))
 
 
 def _reading(operand: Operand, cast: Cast | None, promoted: DType, wide: DType) -> Cast | None:
@@ -96,8 +98,12 @@ def number_cast(plan: Plan, number: Operand, target: DType) -> Cast | None:
 
 def is_named(words: str, question: Question) -> bool:
     """Whether a list of ops and op/form has that of a question."""
-    name = question.op.name
-    return not {name, f"{name}/{question.form}"}.isdisjoint(words.split())
+    return _is_listed(words, question.op.name, question.form)
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _is_listed(words: str, op: str, form: str) -> bool:
+    return not {op, f"{op}/{form}"}.isdisjoint(words.split())
 
 
 # A number or a 0-d array that small floats are computed with is not rounded to them.
@@ -114,10 +120,16 @@ def wide_place(plan: Plan, question: Question, compute: DType) -> int | None:
         return None
     first, last = question.operands[0], question.operands[-1]
     is_number = counts_as_number(first, plan.numpy.scalars_left)
-    is_reflected = question.form == "operator" and is_number and question.op.name == "mul"
-    if not (is_reflected or last.is_scalar or last.rank == 0):
+    if question.dialect.values.arithmetic.wide_zero_d == "rounded":
+        # A quotient is special where its divisor is a number.
+        is_quotient = question.op.name == "floor_divide"
+        ends = (is_number and not is_quotient, counts_as_number(last, plan.numpy.scalars))
+    else:
+        is_reflected = question.form == "operator" and question.op.name == "mul"
+        ends = (is_number and is_reflected, last.is_scalar or last.rank == 0)
+    if not any(ends):
         return None
-    place = 0 if is_reflected else len(question.operands) - 1
+    place = 0 if ends[0] else len(question.operands) - 1
     return None if question.operands[place].dtype is compute else place
 
 
@@ -138,7 +150,7 @@ def _with_wide(plan: Plan, question: Question, promoted: Computation) -> Computa
         cast = number_cast(plan, operand, wide)
     else:
         cast = cast_between(operand.dtype, wide)
-    return found._replace(casts=_put(found.casts, place, cast))
+    return Computation(wide, _put(found.casts, place, cast))
 
 
 def _put(casts: tuple[Cast | None, ...], place: int, cast: Cast | None) -> tuple[Cast | None, ...]:
@@ -277,7 +289,7 @@ Look = Callable[[Plan, Question, Computation], Computation | None]
 # By the ops that may compute otherwise than promotion has it.
 OWN_WAYS: dict[str, tuple[Look, ...]] = {
     **dict.fromkeys(("floor_divide", "lerp"), (_with_wide,)),
-    **dict.fromkeys(("add", "sub"), (_through,)),
+    **dict.fromkeys(("add", "sub"), (_through, _with_wide)),
     "mul": (_through, _with_wide),
     "div": (_converted, _with_wide),
     "clamp": (_bounded,),

@@ -506,6 +506,30 @@ def _autocast(target: str, other: str) -> Dialect:
 AUTOCAST_BFLOAT16 = _autocast("bfloat16", "float16")
 AUTOCAST_FLOAT16 = _autocast("float16", "bfloat16")
 
+# What an NVIDIA GPU computes otherwise; the dtypes that it gives are recorded. Its kernels keep a
+# number in the dtype they compute in, whichever side it is on, and add up in no wider dtype than
+# single precision.
+BELOW_LAYERS = {
+    "torch:cuda": {
+        "ops": {
+            **_OPS,
+            "cumprod cumsum": Rule(reads=""),
+            "prod": Rule(reads="float16 bfloat16 -> float32"),
+            "sum": Rule(reads="float16 bfloat16 -> float32; complex32 -> complex64"),
+            "mean/dtype": Rule(arguments=Arguments(dtype="casts first")),
+        },
+        "values": replace(
+            TORCH.values,
+            powers=replace(TORCH.values.powers, exponents="rounded"),
+            arithmetic=replace(
+                TORCH.values.arithmetic,
+                wide_scalars="mul div floor_divide lerp add sub rsub",
+                wide_zero_d="rounded",
+            ),
+        ),
+    }
+}
+
 # PyTorch's errors about dtypes.
 
 # C++'s names, which messages have where a template printed the type.

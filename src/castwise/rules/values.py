@@ -154,6 +154,9 @@ class Arithmetic:
     })  # fmt: skip
     # Ops in which a Python number or a 0-d array mixed with small floats is not rounded to them.
     wide_scalars: str = ""
+    wide_zero_d: str = choice("as numbers", "A 0-d array in such an op", {
+        "as numbers": "it is not rounded either", "rounded": "it is rounded, as other arrays are",
+    })  # fmt: skip
     # Ops that are computed by the steps of their composition, each rounded to its own dtype.
     stepwise: str = ""
 
