@@ -43,7 +43,13 @@ WIDE = [  # dialect, question, compute, casts
     ("numpy", "uint8[3] < 300", "exact", [None, None]),
     ("numpy", "int8[3] < int16[3]", "int16", ["int16", None]),
     ("numpy", "ldexp(float32[3], int64[3])", "float32", [None, None]),
-    ("tensorflow", "uint8[3] / 300", "float32", ["float32", "uint8"]),
+    ("tensorflow", "uint8[3] / 300", "float32", ["float32", None]),
+    ("tensorflow", "mean(int16[3])", "int64", [None]),
+    ("tensorflow", "sum(bfloat16[3])", "float32", [None]),
+    ("mlx", "sum(float16[3])", "float32", [None]),
+    ("paddle", "sum(float16[3])", "float32", [None]),
+    ("paddle", "sum(float16[3], dtype=int32)", "float32", [None]),
+    ("paddle", "sum(float32[3], dtype=float16)", "float16", ["float16"]),
 ]
 
 
@@ -71,6 +77,25 @@ def test_what_is_cast_and_what_it_computes_in(
         ("paddle", "int32[3] + 2147483653", "add(x, cast(cast(y, float64), int32))"),
         ("paddle", "int64[3] + 9007199254740993", "add(x, cast(cast(y, float64), int64))"),
         ("paddle", "int64[3] + 5", ""),
+        # Integers are summed as such, or as floats, before the mean is what it is.
+        (
+            "mlx",
+            "mean(int32[3])",
+            "mul(cast(sum(x), float32), reciprocal(cast(count(x), float32)))",
+        ),
+        ("mlx", "std(float32[3])", ""),
+        ("mlx", "norm(uint8[3])", "sqrt(cast(sum(square(x)), float32))"),
+        ("paddle", "mean(int32[3])", "cast(mean(x), int32)"),
+        (
+            "paddle",
+            "mean(float32[3], dtype=int32)",
+            "cast(mean(cast(cast(x, int32), float32)), int32)",
+        ),
+        ("paddle", "std(int32[3])", "sqrt(cast(var(x), float32))"),
+        # What adapts to another operand does so before the op converts that.
+        ("tensorflow", "uint8[3] / 300", "div(x, cast(cast(y, uint8), float32))"),
+        ("tensorflow", "int16[3] / np.uint64[3]", "div(x, cast(cast(y, int16), float32))"),
+        ("mlx", "div(np.int8(3), bool[])", "div(cast(cast(x, bool), float32), y)"),
         ("torch", "float32[3] / 2.5", ""),
     ],
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -73,7 +73,7 @@ class Steps:
     @property
     def defaults(self) -> dict[str, Any]:
         """The dialect's options for those that the caller does not give."""
-        is_spread = self.op in ("std", "var", "std_of_integers")
+        is_spread = self.op in ("std", "var")
         corrects = is_spread and self.values is not None and self.values.reducing.correction
         return {"correction": 1.0} if corrects else {}
 
@@ -115,6 +115,12 @@ class Number(NamedTuple):
     value: Scalar
 
 
+class Count(NamedTuple):
+    """How many elements of an operand a reduction goes over, as an argument of a step."""
+
+    place: int
+
+
 class Converted(NamedTuple):
     """Another argument of a step, cast to a dtype."""
 
@@ -129,19 +135,47 @@ class ComposedStep(NamedTuple):
     steps: Steps
     arguments: tuple[Any, ...]
 
-    def run(self, operands: Sequence[Any], backend: Backend) -> Any:
-        """The result of the step."""
-        given = [_argument(part, operands, backend) for part in self.arguments]
-        computed = self.steps.function(backend)(*self.steps.enter(given, backend))
+    is_reduction: bool
+
+    def run(self, operands: Sequence[Any], backend: Backend, options: Mapping[str, Any]) -> Any:
+        """The result of the step, in which reductions take the options of the op. What is reduced
+        again keeps its dimensions."""
+        inner = {**options, "keepdims": True} if self.is_reduction else options
+        given = [_argument(part, operands, backend, inner) for part in self.arguments]
+        taken = {
+            name: value
+            for name, value in options.items()
+            if self.is_reduction and (name != "correction" or self.steps.op == "var")
+        }
+        computed = self.steps.function(backend)(*self.steps.enter(given, backend), **taken)
         return self.steps.as_result(computed, backend)
 
+    @property
+    def takes(self) -> set[str]:
+        """The options that reductions among the steps take."""
+        own = {"axis", "keepdims"} if self.is_reduction else set()
+        of_var = {"correction"} if self.steps.op == "var" else set()
+        parts = [part.takes for part in self.arguments if isinstance(part, ComposedStep)]
+        return own.union(of_var, *parts)
 
-def _argument(part: Any, operands: Sequence[Any], backend: Backend) -> Any:
+
+def _argument(
+    part: Any, operands: Sequence[Any], backend: Backend, options: Mapping[str, Any]
+) -> Any:
     if isinstance(part, ComposedStep):
-        return part.run(operands, backend)
+        return part.run(operands, backend, options)
     if isinstance(part, Converted):
-        return backend.cast(_argument(part.part, operands, backend), part.dtype)
+        return backend.cast(_argument(part.part, operands, backend, options), part.dtype)
+    if isinstance(part, Count):
+        return _count(operands[part.place], options.get("axis"))
     return part.value if isinstance(part, Number) else operands[part]
+
+
+def _count(array: Any, axis: Any) -> int:
+    """How many elements a reduction over an axis, several or all goes over."""
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    is_whole = axis is None or not array.shape
+    return math.prod(array.shape if is_whole else [array.shape[at] for at in axes])
 
 
 class ComposedOp(NamedTuple):
@@ -155,11 +189,11 @@ class ComposedOp(NamedTuple):
         """The function for the op on uncast operands."""
 
         def computed(*operands: Any, reduction: str | None = None, **options: Any) -> Any:
-            if options:
+            if not options.keys() <= self.last.takes:
                 function, enter = self.otherwise.function(backend), self.otherwise.enter
                 options |= {"reduction": reduction} if reduction else {}
                 return function(*enter(operands, backend), **options)
-            found = self.last.run(operands, backend)
+            found = self.last.run(operands, backend, options)
             if not self.is_loss or reduction == "none":
                 return found
             name = "sum" if reduction == "sum" else "mean"
@@ -375,10 +409,12 @@ def _part_of(term: Term, question: Question) -> tuple[Operand, Any]:
         number = parse_scalar(term)
         return scalar_operand(number), Number(number)
     name, arguments = term
+    if name == "count":
+        return scalar_operand(1), Count("xyz".find(str(arguments[0])))
     if name == "cast":
         operand, part = _part_of(arguments[0], question)
         target = dtype(str(arguments[1]))
-        if isinstance(part, Number):  # it stays a number: every float can hold it
+        if isinstance(part, Number | Count):  # it stays a number: every float can hold it
             return array_operand(target, ()), part
         return replace(operand, dtype=target, value=None), Converted(part, target)
     found = [_part_of(argument, question) for argument in arguments]
@@ -387,13 +423,16 @@ def _part_of(term: Term, question: Question) -> tuple[Operand, Any]:
     promoted = decision.as_promoted()
     steps = under_rules(op_steps(promoted, promoted.question.op.name), promoted)
     entries = [
-        Entry(promoted.compute) if isinstance(given, Number) and not operand.is_scalar else entry
+        Entry(promoted.compute)
+        if isinstance(given, Number | Count) and not operand.is_scalar
+        else entry
         for entry, (operand, given) in zip(steps.entries, found, strict=True)
     ]
     steps = replace(steps, entries=tuple(entries))
     shape = None if any(o.role is Role.ARRAY for o in operands) else ()
     given = tuple([part for _, part in found])
-    return array_operand(decision.result, shape), ComposedStep(steps, given)
+    is_reduction = decision.question.op.family == "reductions"
+    return array_operand(decision.result, shape), ComposedStep(steps, given, is_reduction)
 
 
 # Changes to steps by a dialect's value rules: other dtypes for operands, or another function.
@@ -409,8 +448,8 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
     if steps.op != decision.question.op.name:
         return steps  # a function that is only decided like this op
     changes = (
-        _stepwise, _rounded, _scaled, _named_otherwise, _deviation, _divided_in_place, _true_number,
-        _lifted, _reciprocal, _checked_bias, _inverse, _wide_scalar, _large_exponent, _exponent,
+        _stepwise, _rounded, _scaled, _named_otherwise, _divided_in_place, _true_number, _lifted,
+        _reciprocal, _checked_bias, _inverse, _wide_scalar, _large_exponent, _exponent,
         _half_exponent, _bounded, _compared,
     )  # fmt: skip
     for change in changes:
@@ -455,14 +494,6 @@ def _named_otherwise(steps: Steps, decision: Decision) -> Steps | None:
     if is_of_bits and decision.result is _BOOL is not steps.compute:
         return replace(steps, op=steps.op.replace("bitwise", "logical"))
     return None
-
-
-def _deviation(steps: Steps, decision: Decision) -> Steps | None:
-    """std of integers, if it is the root of a variance computed in integers."""
-    is_whole = decision.question.dialect.values.reducing.integer_variance == "in integers"
-    if steps.op != "std" or not is_whole or decision.question.operands[0].kind != "int":
-        return None
-    return replace(steps, op="std_of_integers", entries=(None,) * len(steps.entries))
 
 
 def _entry_to(target: DType, operand: Operand) -> Entry:

@@ -135,16 +135,6 @@ class TakesAlpha(Protocol):
     takes_alpha: bool
 
 
-def _std_of_integers(backend: Backend, compute: DType) -> Function:
-    """The root of the variance in integers, as a float."""
-
-    def computed(x: Any, **options: Any) -> Any:
-        variance = variance_in_integers(backend, backend.dtype_of(x), x, **options)
-        return function_for(backend, "sqrt", compute)(backend.cast(variance, compute))
-
-    return computed
-
-
 def variance_in_integers(
     backend: Backend, held: DType, x: Any, *, axis: Any = None, correction: float = 0,
     keepdims: bool = False,
@@ -307,7 +297,6 @@ _SUBSTITUTES: dict[str, Callable[[Backend, DType], Function]] = {
     "pow_of_large": _pow_of_large, "pow_of_number": _pow_of_number,
     "pow_by_short_cuts": _pow_by_short_cuts, "pow_or_root": _power_or_root,
     "div_of_arrays": _div_of_arrays, "truncated_quotient": _truncated_quotient,
-    "std_of_integers": _std_of_integers,
     "clamp_by_first": lambda backend, compute: function_for(backend, "clamp", compute),
     **{f"{op}_scaled": functools.partial(_scaled, op) for op in ("add", "sub")},
     **{f"{op}_scaled_once": functools.partial(_scaled_once, op) for op in ("add", "sub")},

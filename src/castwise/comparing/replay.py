@@ -8,13 +8,15 @@ those, and the bits are compared with what the op gives of the operands as they 
 from __future__ import annotations
 
 import functools
+import math
 import re
 import struct
 from cmath import isfinite
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import nan
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from castwise.catalog import dialect_named, to_dialect
@@ -30,6 +32,7 @@ from castwise.conformance.replays import (
     Given,
     cases_of,
     cast_by_hand,
+    cast_here,
     live,
     number_as,
     replayed_questions,
@@ -215,9 +218,25 @@ class _Replay:
         assert direct.held is not None
         if str(direct.held.dtype).rstrip("*") != str(decided.result):
             return self._found("dtype", Ran(None, str(decided.result)))
-        if not _same(direct, by_hand):
+        if not _same(direct, by_hand) and not self._computes_otherwise():
             return self._found("values", by_hand)
         return self._number_finding() or self._compute_finding()
+
+    def _computes_otherwise(self) -> bool:
+        """Whether the op computes what is cast by hand in another dtype than what it casts itself.
+        Then only the evaluator can tell."""
+        decision = self._decision
+        assert decision is not None
+        case = tuple(
+            given._replace(held=given.held._replace(dtype=str(cast.target)))
+            if cast and not given.is_number
+            else given
+            for given, cast in zip(self._case, decision.casts, strict=True)
+        )
+        if case == self._case or decision.program or not decision.question.named.dtype:
+            return False
+        by_hand = self._decide(self._question, case)
+        return isinstance(by_hand, Decision) and by_hand.compute is not decision.compute
 
     def read_as_told(self) -> Iterator[tuple[str, bool]]:
         """Each operand that is not cast though its dtype is not the compute dtype, and whether this
@@ -310,7 +329,12 @@ class _Replay:
     def _evaluated(self, program: str) -> Any:
         """A program's result, each step of it by the framework."""
         named = dict(zip("xyz", self._told_operands(), strict=False))
-        return evaluated(self._recorder, parse_program(program), named)
+        foreign = {
+            name: given.held
+            for name, given in zip("xyz", self._case, strict=False)
+            if given.is_numpy
+        }
+        return evaluated(self._recorder, parse_program(program), named, foreign)
 
     def _number_finding(self) -> Finding | None:
         """A number without a cast that is not read in the compute dtype."""
@@ -364,16 +388,29 @@ class _Replay:
 _SYMBOL_OPS = {symbol for symbol, _ in SYMBOLS}
 
 
-def evaluated(recorder: ValueRecorder, term: Term, named: dict[str, Any]) -> Any:
-    """What a program of a decision computes, with the framework's own ops."""
+def evaluated(
+    recorder: ValueRecorder,
+    term: Term,
+    named: Mapping[str, Any],
+    foreign: Mapping[str, Held] = MappingProxyType({}),
+) -> Any:
+    """What a program of a decision computes, with the framework's own ops. The foreign arrays among
+    the operands become its own where they are cast."""
     if isinstance(term, str):
         return named[term] if term in named else parse_scalar(term)
     name, arguments = term
     if name == "cast":
-        found, target = evaluated(recorder, arguments[0], named), str(arguments[1])
+        source, target = arguments[0], str(arguments[1])
+        if isinstance(source, str) and source in foreign:
+            return recorder.hold(cast_here(foreign[source], target))
+        found = evaluated(recorder, source, named, foreign)
         is_number = isinstance(found, (int, float, complex))
         return number_as(recorder, found, target) if is_number else recorder.cast(found, target)
-    given = [evaluated(recorder, argument, named) for argument in arguments]
+    given = [evaluated(recorder, argument, named, foreign) for argument in arguments]
+    if name == "count":
+        held = recorder.held_by(given[0])
+        assert held is not None
+        return math.prod(held.shape)
     if name == "array":
         return given[0]
     if name in _SYMBOL_OPS:

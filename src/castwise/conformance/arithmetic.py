@@ -280,7 +280,7 @@ def totals(op: str, dtype: str, values: Sequence[Number]) -> list[Number]:
 
 def _shared(total: Number, count: int, dtype: str) -> Number:
     if isinstance(total, int) and dtype not in _FORMATS:
-        return int(math.copysign(abs(total) // count, total))
+        return abs(total) // count * (1 if total > 0 else -1)
     return computed("div", dtype, (total, count))
 
 

@@ -123,7 +123,7 @@ def number_as(recorder: ValueRecorder, value: Scalar, dtype: str) -> Any:
         held = Held("float64", (), (_as_float(int(value.real)),))
     if wide in recorder.dtypes:
         return recorder.cast(recorder.hold(held), dtype)
-    return recorder.hold(_cast_here(held, dtype))
+    return recorder.hold(cast_here(held, dtype))
 
 
 def _widest(value: Scalar) -> str:
@@ -144,7 +144,8 @@ def _as_float(value: int) -> float:
         return math.copysign(inf, value)
 
 
-def _cast_here(held: Held, dtype: str) -> Held:
+def cast_here(held: Held, dtype: str) -> Held:
+    """An array in another dtype, as NumPy casts it."""
     import numpy as np
 
     with np.errstate(all="ignore"):

@@ -95,7 +95,7 @@ def cast_first(
     """The operands as the op sees them: unchanged, or cast to dtype= first."""
     target = named.dtype
     word = plan.arguments.dtype
-    if target is None or word not in ("casts first", "casts to read"):
+    if target is None or "casts" not in word:
         return operands
     if note:
         note(f"dtype={target}: {DTYPE_ARGUMENTS[word]}.")

@@ -9,11 +9,12 @@ happens, so that its casts, made by hand, give the framework's own bits.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from castwise.engine.accepts import is_out_of_range, overflows, scalar_hazard
 from castwise.engine.decision import Cast, Question, cast_between
+from castwise.engine.operands import native_operands
 from castwise.engine.plan import Plan
 from castwise.engine.writes import as_computed
 from castwise.vocab.dtypes import EXACT, KINDS, DType, dtype
@@ -40,6 +41,13 @@ def computation(plan: Plan, question: Question, promoted: Computation) -> Comput
         found = look(plan, question, promoted)
         if found is not None:
             return found
+    adapted = _adapted(plan, question, promoted)
+    if adapted is not None:
+        return adapted
+    if question.named.dtype and plan.arguments.dtype == "casts or reads":
+        own = question.operands[0].dtype
+        wide = plan.reads.get(own) if own else None
+        return promoted._replace(compute=wide, casts=(None,)) if wide else promoted
     wide = plan.reads.get(promoted.compute) if plan.reads else None
     if wide is None:
         return promoted
@@ -208,11 +216,43 @@ def _converted(plan: Plan, question: Question, promoted: Computation) -> Computa
     held = first_converted(plan, question, promoted.compute)
     if held is None:
         return None
-    casts = [
-        Cast(None, held, ("wraps",)) if is_out_of_range(operand, held) else cast
-        for operand, cast in zip(question.operands, promoted.casts, strict=True)
-    ]
-    return promoted._replace(casts=tuple(casts))
+    places = [at for at, operand in enumerate(question.operands) if is_out_of_range(operand, held)]
+    inside = (Cast(None, held, ("wraps",)),)
+    return _cast_twice(question, promoted, dict.fromkeys(places, held), inside)
+
+
+def _adapted(plan: Plan, question: Question, promoted: Computation) -> Computation | None:
+    """What becomes of NumPy's arrays that take an array's dtype before the op converts that."""
+    if not any([operand.is_numpy for operand in question.operands]):
+        return None
+    first, inside = {}, []
+    natives = native_operands(plan, question.operands)
+    for place, (operand, native) in enumerate(zip(question.operands, natives, strict=True)):
+        own, held = operand.dtype, native.dtype
+        is_apart = place == question.op.apart(question.operands)
+        if is_apart or own is None or held is None or own is held:
+            continue
+        if held is not promoted.compute and not held.holds(own):
+            first[place] = held
+            inside.append(cast_between(own, held))
+    return _cast_twice(question, promoted, first, tuple(filter(None, inside)))
+
+
+def _cast_twice(
+    question: Question,
+    promoted: Computation,
+    first: Mapping[int, DType],
+    inside: tuple[Cast, ...],
+) -> Computation | None:
+    """With operands that are cast to another dtype before they are cast as promotion has it."""
+    if not first:
+        return None
+    names, casts = list(_NAMES[: len(question.operands)]), promoted.casts
+    for place, held in first.items():
+        names[place] = f"cast(cast({names[place]}, {held}), {promoted.compute})"
+        casts = _put(casts, place, None)
+    program = f"{question.op.name}({', '.join(names)})"
+    return promoted._replace(program=program, casts=casts, inside=inside)
 
 
 # A Python int that reaches an integer dtype through a float, which rounds it.
@@ -222,20 +262,16 @@ def _through(plan: Plan, question: Question, promoted: Computation) -> Computati
     through, compute = plan.numbers.through, promoted.compute
     if through is None or compute.kind != "int":
         return None
-    names, casts = list(_NAMES[: len(question.operands)]), list(promoted.casts)
+    places = []
     for place, operand in enumerate(question.operands):
         value = operand.value
         counts = plan.numpy.scalars if place else plan.numpy.scalars_left
         if type(value) is not int or not counts_as_number(operand, counts):
             continue
         if abs(value) > through.largest_exact_int or not compute.min <= value <= compute.max:
-            names[place] = f"cast(cast({names[place]}, {through}), {compute})"
-            casts[place] = None
-    if names == list(_NAMES[: len(names)]):
-        return None
-    inside = tuple([cast for cast in promoted.casts if cast and cast not in casts])
-    program = f"{question.op.name}({', '.join(names)})"
-    return promoted._replace(program=program, casts=tuple(casts), inside=inside)
+            places.append(place)
+    inside = tuple(filter(None, [promoted.casts[place] for place in places]))
+    return _cast_twice(question, promoted, dict.fromkeys(places, through), inside)
 
 
 _NAMES = "xyz"  # of the operands in a program
@@ -292,6 +328,7 @@ OWN_WAYS: dict[str, tuple[Look, ...]] = {
     **dict.fromkeys(("add", "sub"), (_through, _with_wide)),
     "mul": (_through, _with_wide),
     "div": (_converted, _with_wide),
+    "div_no_nan": (_converted,),
     "clamp": (_bounded,),
     "pow": (_exponent,),
     **dict.fromkeys(COMPARISONS, (_compared,)),

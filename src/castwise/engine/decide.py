@@ -332,7 +332,7 @@ def _composed_dtypes(
         operands = tuple([array_operand(o.dtype) if o.dtype else o for o in operands])
     if note and composed.program in _NAMES:
         note(f"{plan.op.name} returns {operands[_NAMES.index(composed.program)]} unchanged.")
-    program = _Program(plan, operands, note)
+    program = _Program(plan, question, operands, note)
     final = program.evaluated(parse_program(composed.program))
     result = final.operand.dtype
     assert result is not None
@@ -358,8 +358,12 @@ class _Part(NamedTuple):
 class _Program:
     """The steps of a composition as they are decided, and how to write them with every cast."""
 
-    def __init__(self, plan: Plan, operands: tuple[Operand, ...], note: Note) -> None:
+    def __init__(
+        self, plan: Plan, question: Question, operands: tuple[Operand, ...], note: Note
+    ) -> None:
         self._plan, self._operands, self._note = plan, operands, note
+        # To which the operands are cast first.
+        self._first = question.named.dtype if "casts" in plan.arguments.dtype else None
         self.promoted: list[DType] = []  # what the steps promote to
         self.lacking: list[str] = []  # the kernels that there are not
         self._computes: list[DType] = []
@@ -371,9 +375,14 @@ class _Program:
         if isinstance(term, str):
             place = _NAMES.find(term)
             if place >= 0:
-                return _Part(self._operands[place], term, place)
+                operand = self._operands[place]
+                if self._first:
+                    return _Part(operand, f"cast({term}, {self._first})")
+                return _Part(operand, term, place)
             return _Part(scalar_operand(parse_scalar(term)), term)
         name, arguments = term
+        if name == "count":
+            return _Part(scalar_operand(1), f"count({arguments[0]})")
         if name == "cast":
             return self._cast(self.evaluated(arguments[0]), dtype(str(arguments[1])))
         parts = [self.evaluated(argument) for argument in arguments]

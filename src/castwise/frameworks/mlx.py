@@ -30,6 +30,16 @@ _ERROR = "abs(sub(x, y))"
 _QUADRATIC = f"minimum({_ERROR}, 1.0)"
 _HUBER = f"add(mul(0.5, square({_QUADRATIC})), mul(1.0, sub({_ERROR}, {_QUADRATIC})))"
 
+_INTS = "bool int"
+_MEANS = (
+    Composed("mul(sum(x), reciprocal(cast(count(x), float32)))", _INTS),
+    *[
+        Composed(f"mul(sum(x), reciprocal(cast(count(x), {dtype})))", dtype)
+        for dtype in ("float16", "bfloat16", "float32", "float64", "complex64")
+    ],
+)
+_LOG_SOFTMAX = "sub(sub(x, max(x)), logsumexp(sub(x, max(x))))"
+
 MLX = Dialect(
     framework="mlx",
     version="0.32",
@@ -69,7 +79,7 @@ MLX = Dialect(
             shifts="modulo width",
             mixed_signs="common dtype",
             sign_of_nan="zero",
-            stepwise="mse_loss l1_loss huber_loss",
+            stepwise="mse_loss l1_loss huber_loss mean var std norm log_softmax",
             float_errors="silent",
         ),
         memory=Memory(
@@ -117,8 +127,17 @@ MLX = Dialect(
         "logaddexp median softmax logsumexp": Rule(
             computes="float complex", integers_become_float=True
         ),
-        "mean std var norm": Rule(integers_become_float=True),
+        # What is summed before it is a float wraps.
+        "mean": Rule(integers_become_float=True, composes=_MEANS),
+        "var": Rule(
+            integers_become_float=True, composes=(Composed("mean(square(sub(x, mean(x))))", _INTS),)
+        ),
+        "std": Rule(integers_become_float=True, composes=(Composed("sqrt(var(x))", _INTS),)),
+        "norm": Rule(
+            integers_become_float=True, composes=(Composed("sqrt(sum(square(x)))", _INTS),)
+        ),
         # The sum of a single element is that element, unchanged.
+        "sum prod": Rule(reads="float16 bfloat16 -> float32"),
         "sum prod softmax": Rule(composes=(Composed("positive(x)", roles="ZERO_D"),)),
         "cumsum": Rule(accumulates=False, converts="bool -> int32"),
         "cumsum cumprod": Rule(arguments=Arguments(dtype="casts first")),
@@ -126,7 +145,7 @@ MLX = Dialect(
         "count_nonzero": Rule(result="int32"),
         "relu": Rule(composes=(Composed("maximum(x, 0)"),)),
         "gelu": Rule(composes=(Composed("div(mul(x, add(erf(div(x, 1.4)), 1)), 2)"),)),
-        "log_softmax": Rule(composes=(Composed("sub(x, add(max(x), logsumexp(x)))"),)),
+        "log_softmax": Rule(composes=(Composed(_LOG_SOFTMAX),)),
         "mse_loss": Rule(composes=(Composed("mean(square(sub(x, y)))"),)),
         "l1_loss": Rule(composes=(Composed("mean(abs(sub(x, y)))"),)),
         "huber_loss": Rule(composes=(Composed(f"mean({_HUBER})"),)),

@@ -316,7 +316,15 @@ _OPS = {
         arguments=Arguments(dtype="casts first")
     ),
     "sum/dtype cumsum/dtype": Rule(accumulates=False, converts=""),
-    "std": Rule(converts="int32 int64 -> float32"),
+    "std": Rule(composes=(Composed("sqrt(var(x))", "int32 int64"),)),
+    "mean": Rule(
+        reads=f"{_HALVES} -> float32",
+        composes=tuple(
+            Composed(f"cast(mean(cast(x, float32)), {dtype})", dtype)
+            for dtype in ("bool", "int32", "int64")
+        ),
+    ),
+    "sum": Rule(reads=f"{_HALVES} -> float32", arguments=Arguments(dtype="casts or reads")),
     "median": Rule(converts=f"bool int {_FLOAT8} {_HALVES} complex -> float32"),
 }
 
@@ -344,7 +352,7 @@ PADDLE = Dialect(
             float_errors="silent",
             step_of_nan="zero",
             real_angles="below zero or NaN",
-            stepwise="hypot degrees radians atan2 exp sigmoid poisson_nll_loss",
+            stepwise="hypot degrees radians atan2 exp sigmoid std mean poisson_nll_loss",
         ),
         reducing=Reducing(correction=1, place_of_nan="passed over", integer_variance="in integers"),
         clamping=Clamping(crossed_bounds="raises", bound_shapes="one"),

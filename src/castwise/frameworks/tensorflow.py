@@ -97,6 +97,11 @@ _OPS = {
     ),
     "dot": Rule(arrays=Arrays(makes_arrays="all")),
     "where": Rule(accepts=Accepts(condition=CONDITION)),
+    # bfloat16 is summed in float32. The mean of small integers is that of 64 bits, truncated.
+    "sum": Rule(reads="bfloat16 -> float32"),
+    "mean": Rule(
+        reads="uint8 uint16 uint32 -> uint64; int8 int16 int32 -> int64; bfloat16 -> float32"
+    ),
     "norm": Rule(result="same"),
     "one_hot": Rule(computes="uint8 int8 int32 int64", result="float32"),
     "embedding": Rule(accepts=Accepts(index="int16 int32 int64")),

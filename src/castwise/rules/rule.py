@@ -87,8 +87,8 @@ class Composed:
     """An op that is composed of others, for the operands it names (all, where it names none)."""
 
     # "sub(exp(x), *(y, x))", where the operands are x y z: a name is a function, a symbol is an
-    # operator, "mul_" works in place. "cast(x, int32)" and "array(x)" are not ops; the latter gives
-    # a 0-d operand dimensions.
+    # operator, "mul_" works in place. Not ops are "cast(x, int32)"; "array(x)", which gives a 0-d
+    # operand dimensions; and "count(x)", the number of elements that a reduction goes over.
     program: str
     kinds: str = ""  # kinds or dtypes of the first operand; "foreign" for an only_absorbed one
     roles: str = ""  # roles of the first operand, by the names of Role
@@ -482,6 +482,8 @@ class Writes:
 # What dtype= does to an op that takes it.
 DTYPE_ARGUMENTS = {
     "casts first": "the operands are cast to it before the op sees them",
+    "casts or reads": "the operands are cast to it first, and the op computes in it; but those that"
+    " it reads in a wider dtype are not cast: its result is",
     "casts to read": "the operands are cast to what the op computes in for it",
     "computes": "the op accepts the same operands as without it, and computes in it",
     "sums in it": "the op accepts the same operands as without it, casts none, and sums in it",
