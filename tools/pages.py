@@ -22,7 +22,7 @@ from castwise.report.blocks import markdown_row
 from castwise.report.diff import history_markdown, release_summary
 from castwise.report.lattice import only_absorbed_text
 from castwise.report.table import alike_text, marks_used, short_name, table_markdown
-from castwise.rules.dialect import GUARDS, Dialect
+from castwise.rules.dialect import BY_NUMBER, GUARDS, Dialect
 from castwise.rules.rule import (
     BEYOND,
     JOINS,
@@ -303,7 +303,8 @@ def _ops_text(names: str) -> str:
     for word in names.split():
         name, _, form = word.partition("/")
         forms.setdefault(form, []).append("every op" if name == _EVERY_OP else f"`{name}`")
-    texts = [f"{', '.join(ops)} {_FORMS.get(form, '')}".strip() for form, ops in forms.items()]
+    words = {**_FORMS, **BY_NUMBER}
+    texts = [f"{', '.join(ops)} {words.get(form, '')}".strip() for form, ops in forms.items()]
     return "; ".join(texts)
 
 

@@ -6,6 +6,9 @@ import pytest
 
 import castwise as cw
 from asking import result
+from castwise.engine.decide import decide
+from castwise.engine.recorded import cell_question
+from cells import FILES, recorded
 
 
 def answers(expression: str) -> str:
@@ -233,6 +236,47 @@ def test_what_has_no_kernel_is_noted() -> None:
     assert cw.resolve("maximum", "float16[3]", "float16[3]", dialect="paddle").notes
     assert not cw.resolve("maximum", "float32[3]", "float32[3]", dialect="paddle").notes
     assert not cw.resolve("add", "float16[3]", 1.5, dialect="paddle").notes
+
+
+@pytest.mark.parametrize(
+    ("op", "operands", "has_kernel"),
+    [
+        # A number scales a tensor; two tensors are another kernel.
+        ("add", ("float16[3]", "float16[3]"), False),
+        ("add", ("float16[3]", "1"), True),
+        ("add", ("1", "float16[3]"), True),
+        ("add", ("float16[3]", "np.float64(1)"), True),
+        ("add", ("float16[3]", "np.int64(1)"), True),
+        ("add", ("float16[3]", "np.float32(1)"), False),
+        ("mul", ("int8[3]", "int8[3]"), False),
+        ("mul", ("int8[3]", "True"), False),
+        ("mul", ("int8[3]", "3"), True),
+        ("div", ("bfloat16[3]", "2.5"), True),
+        ("div", ("2.5", "bfloat16[3]"), False),
+        ("div", ("bfloat16[3]", "True"), False),
+        ("pow", ("bfloat16[3]", "bfloat16[3]"), True),
+        ("pow", ("bfloat16[3]", "2"), False),
+    ],
+)
+@pytest.mark.parametrize("form", ["operator", "augmented"])
+def test_two_tensors_lack_kernels_that_a_tensor_with_a_number_has(
+    op: str, operands: tuple[str, ...], form: str, has_kernel: bool
+) -> None:
+    question = cell_question(op, form, operands, cw.dialect("paddle"))
+    assert decide(question).has_kernel is has_kernel
+
+
+def test_recorded_operators_have_the_kernels_that_are_told() -> None:
+    (path,) = [path for path in FILES if path.name == "paddle.tsv.gz"]
+    cells = [
+        cell
+        for cell in recorded(path).asked()
+        if cell.form in ("operator", "augmented") and not cell.answer.startswith("!")
+    ]
+    assert len(cells) > 500
+    for cell in cells:
+        decision = decide(cell_question(cell.op, cell.form, cell.operands, cw.dialect("paddle")))
+        assert decision.has_kernel is not cell.answer.startswith("no-kernel"), cell
 
 
 def test_the_names_of_paddle_are_known() -> None:

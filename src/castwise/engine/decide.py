@@ -30,7 +30,13 @@ from castwise.engine.arguments import (
     loop_giving,
     plan_for,
 )
-from castwise.engine.computing import Computation, computation, is_named, number_cast
+from castwise.engine.computing import (
+    Computation,
+    computation,
+    counts_as_number,
+    is_named,
+    number_cast,
+)
 from castwise.engine.decision import (
     NOTHING,
     Cast,
@@ -308,12 +314,35 @@ def _missing_kernels(
         return (*found.lacking, *filter(None, (of_condition,)))
     own_compute = found.compute if found.is_own else None
     is_asked = own_compute is question.named.dtype and is_compute_asked(plan, question.named)
-    is_lacking = own_compute in plan.no_kernel or not (is_asked or own_compute in plan.computes)
+    is_lacking = _lacks_kernel(plan, question, own_compute)
+    is_lacking = is_lacking or not (is_asked or own_compute in plan.computes)
     of_compute = None
     if own_compute and is_lacking:
         what = f"{plan.op.name} has no CPU kernel for {own_compute}"
         of_compute = f"{what}: it promotes, then fails to run."
     return tuple(filter(None, (of_compute, of_condition)))
+
+
+def _lacks_kernel(plan: Plan, question: Question, compute: DType | None) -> bool:
+    """Whether there is no kernel for a dtype, or none for these operands."""
+    words = [word for word, dtypes in plan.no_kernel_by_number.items() if compute in dtypes]
+    if compute in plan.no_kernel or not words:
+        return compute in plan.no_kernel
+    counts = [plan.numpy.scalars_left, *[plan.numpy.scalars] * (len(question.operands) - 1)]
+    are_numbers = [_is_number(*pair) for pair in zip(question.operands, counts, strict=True)]
+    holds = {
+        "no-number": not any(are_numbers),
+        "no-last-number": not are_numbers[-1],
+        "last-number": are_numbers[-1],
+    }
+    return any(holds[word] for word in words)
+
+
+def _is_number(operand: Operand, counts: dict[DType, str]) -> bool:
+    """Whether an operand is a real number where kernels for one differ."""
+    is_of_numpy = operand.role is Role.NUMPY_SCALAR and operand.kind == "int"
+    is_one = is_of_numpy or counts_as_number(operand, counts)
+    return is_one and operand.kind in ("int", "float")
 
 
 # Ops that a framework composes of other ops, decided step by step.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from castwise.rules.dialect import Dialect, parse_edges, rule_for
+from castwise.rules.dialect import BY_NUMBER, Dialect, parse_edges, rule_for
 from castwise.rules.rule import (
     Accepts,
     Arguments,
@@ -166,6 +166,7 @@ class Plan:
     python: dict[str, DType]  # the dtypes of Python numbers, by kind
     loops: int  # the mask of the dtypes that the op has a loop for
     no_kernel: frozenset[DType]
+    no_kernel_by_number: dict[str, frozenset[DType]]  # the same, by the words of BY_NUMBER
     caps: dict[DType, DType]
     lifts: dict[DType, DType]  # what integers become before the join, with a Python float
     truncates: dict[DType, DType]  # the dtypes that arrays of some dtypes really have
@@ -227,6 +228,7 @@ def op_plan(row: Op, dialect: Dialect, form: str) -> Plan:
         python=meant["numbers"].dtypes,
         loops=reach.mask(computes | frozenset(converts)),
         no_kernel=_no_kernel(dialect, row, form),
+        no_kernel_by_number={word: _listed(dialect, {f"{row.name}/{word}"}) for word in BY_NUMBER},
         caps=dialect.mapping(dialect.becomes.caps),
         lifts=lifts if meant["arrays"].floats_lift else {},
         truncates=truncates,
@@ -280,10 +282,15 @@ def _lowest(
 
 
 def _no_kernel(dialect: Dialect, row: Op, form: str) -> frozenset[DType]:
-    """The dtypes an op promotes to but cannot compute in on the CPU."""
+    """The dtypes an op promotes to but cannot compute in on the CPU, whatever its operands are."""
     wanted = {row.name, *["/".join((row.name, word)) for word in form.split()]}
     if row.family != "questions":  # an op that only returns a dtype computes nothing
         wanted.add("*")
+    return _listed(dialect, wanted)
+
+
+def _listed(dialect: Dialect, wanted: set[str]) -> frozenset[DType]:
+    """The dtypes without a kernel that are listed under some keys."""
     lists = dialect.no_kernel.items()
     listed = [dtypes for names, dtypes in lists if not wanted.isdisjoint(names.split())]
     return frozenset(dtypes_named(" ".join(listed)))

@@ -84,14 +84,32 @@ ALIASES = {
     "norm": "vector_norm",
 }
 
-# Dtypes that an op promotes to but has no CPU kernel for. Some dtypes of the operators + - * / are
-# not here: a tensor with a number has kernels that two tensors lack.
+_LINALG = (
+    "linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.inv"
+    " linalg.matrix_norm linalg.matrix_rank linalg.pinv linalg.qr linalg.slogdet linalg.svd"
+    " linalg.vector_norm"
+)
+
+# Dtypes that an op promotes to but has no CPU kernel for. A number scales a tensor of dtypes in
+# which two tensors are not added, subtracted, multiplied or divided; `1 / x` has two tensors too.
 _NO_KERNEL = {
     "add sub mul outer div eq ne lt le gt ge copysign neg sum stack isinf log": _NEW,
     "degrees radians": _NEW,
-    "add/function add/inplace div/function div/inplace": _HALVES,
-    "sub/function sub/inplace": "bool int8 uint8 float16",
-    "mul/function mul/inplace": f"{_SMALL_INTEGERS} float16",
+    "add/no-number div/no-last-number": _HALVES,
+    "sub/no-number": "bool int8 uint8 float16",
+    "mul/no-number outer": f"{_SMALL_INTEGERS} float16",
+    "pow/last-number": "bfloat16",
+    "atan2 erf fft.fft fft.ifft fft.fftn fft.ifftn fft.hfft fft.irfft fft.irfftn"
+    " log10 log1p log2": _FLOAT8,
+    "fft.fft fft.ifft fft.fftn fft.ifftn fft.hfft fft.irfft fft.irfftn": _HALVES,
+    "fft.rfft fft.rfftn fft.ihfft linalg.cholesky linalg.svdvals": f"{_FLOAT8} {_HALVES} complex",
+    f"{_LINALG} l1_loss logaddexp silu": f"{_FLOAT8} {_HALVES}",
+    "expm1": f"{_FLOAT8} bfloat16",
+    "isclose": f"bool int {_NEW} {_HALVES}",
+    "isin": _NEW,
+    "kron": f"bool {_SMALL_INTEGERS} {_NEW} bfloat16",
+    "mse_loss": f"{_SMALL_INTEGERS} {_NEW} {_HALVES}",
+    "signbit": f"bool uint16 {_HALVES}",
     "acos asin atan cos cosh sinh tan acosh asinh atanh": f"{_FLOAT8} {_HALVES}",
     "concat": "uint16 uint32 uint64",
     "copysign floor ceil floor_divide": "complex",
@@ -307,7 +325,9 @@ _OPS = {
         composes=(Composed("reciprocal(add(exp(neg(x)), cast(1, complex128)))", "complex128"),)
     ),
     "angle reciprocal/inplace rsqrt/inplace sigmoid/inplace sin/inplace sqrt/inplace"
-    " tanh/inplace": Rule(integers_become_float=False),
+    " tanh/inplace acos/inplace acosh/inplace asin/inplace asinh/inplace atan/inplace atanh/inplace"
+    f" cos/inplace cosh/inplace sinh/inplace tan/inplace {_LINALG} linalg.cholesky linalg.svdvals"
+    " fft.hfft fft.irfft fft.irfftn": Rule(integers_become_float=False),
     "logsumexp": Rule(integers_become_float=True),
     "cumsum": Rule(accumulates=False, converts=f"{_SMALL_INTEGERS} int32 -> int64"),
     "cumsum/inplace": Rule(converts=""),

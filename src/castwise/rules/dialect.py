@@ -158,6 +158,15 @@ class _Referable:
     __slots__ = ("__weakref__",)
 
 
+# When there is no kernel. Numbers are Python's ints and floats, NumPy's integer scalars, and what
+# counts as one of these.
+BY_NUMBER = {
+    "no-number": "if no operand is a number",
+    "no-last-number": "if the last operand is not a number",
+    "last-number": "if the last operand is a number",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Dialect(_Referable, Shown):
     """A framework's rules. Data only: `castwise.engine` reads it, nothing in it decides."""
@@ -179,7 +188,7 @@ class Dialect(_Referable, Shown):
     python: Mapping[str, str]
     becomes: Becomes = field(default_factory=Becomes)
     ops: Mapping[str, Rule]  # "*" or "name name/form": Rule(...)
-    # "*" or "name name/form" -> dtypes the CPU lacks
+    # "*" or "name name/form" -> dtypes the CPU lacks; or name/ and a word of BY_NUMBER
     no_kernel: Mapping[str, str] = field(default_factory=dict)
     casts: str  # its can_cast: one of OUTPUTS, or that of another: "as numpy"
     assigns: Assigns = field(default_factory=Assigns)

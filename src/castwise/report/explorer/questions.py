@@ -100,7 +100,7 @@ class _OpRule(NamedTuple):
     """What a dialect does for an op in a form, and the rules of the dialects it asks instead."""
 
     text: str
-    no_kernel: frozenset[DType]
+    no_kernel: tuple[frozenset[DType], ...]
     name: str
     asks: tuple[Hashable, ...]
 
@@ -116,7 +116,8 @@ def _rule_of(dialect: Dialect, op: Op, form: str) -> _OpRule:
         for other in sorted(filter(None, others))
         for one in ("function", "operator")
     ]
-    return _OpRule(repr(rule), plan.no_kernel, name, tuple(asks))
+    no_kernel = (plan.no_kernel, *plan.no_kernel_by_number.values())
+    return _OpRule(repr(rule), no_kernel, name, tuple(asks))
 
 
 class _Said(str):
