@@ -340,8 +340,8 @@ def _lacks_kernel(plan: Plan, question: Question, compute: DType | None) -> bool
 
 def _is_number(operand: Operand, counts: dict[DType, str]) -> bool:
     """Whether an operand is a real number where kernels for one differ."""
-    is_of_numpy = operand.role is Role.NUMPY_SCALAR and operand.kind == "int"
-    is_one = is_of_numpy or counts_as_number(operand, counts)
+    is_foreign_int = operand.role is Role.NUMPY_SCALAR and operand.kind == "int"
+    is_one = is_foreign_int or counts_as_number(operand, counts)
     return is_one and operand.kind in ("int", "float")
 
 
