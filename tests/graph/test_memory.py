@@ -190,6 +190,20 @@ def test_results_that_are_made_of_constants_share_memory_too(backend: str) -> No
             assert (flat.tolist(), other.tolist()) == ([3] * 6, [[1] * 3] * 2)
 
 
+def test_results_that_are_weaker_than_what_was_written_share_memory_too() -> None:
+    def fn(t: Any) -> Any:
+        u = t * 2.0  # weak in Keras, and stays so
+        cw.apply("maximum", u, t, out=u)
+        return u, u.reshape(2, -1)
+
+    given = cw.asarray(np.arange(4), dtype="int32", dialect="keras", backend="numpy")
+    for way in (fn, cw.trace(fn, given, dialect="keras"), cw.compile(fn)):
+        whole, square = way(given)
+        assert whole.weak_type
+        assert square.weak_type
+        assert np.shares_memory(whole.numpy(), square.numpy())
+
+
 def test_what_a_graph_cannot_do_as_the_function_does_is_refused_and_compile_runs_the_function() -> (
     None
 ):

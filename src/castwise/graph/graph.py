@@ -49,6 +49,7 @@ from castwise.graph.program import (
 from castwise.graph.recording import recording_backend
 from castwise.graph.run import arranged, run_program
 from castwise.graph.saving import read_program, save_program
+from castwise.graph.sizes import as_sizes
 from castwise.graph.traced import (
     Memory,
     Traced,
@@ -238,10 +239,13 @@ def _traced_once(
 
 
 def _as_weak(node: Node, is_weak: bool) -> Node:
-    """The node, as weak as the tensor that has its value: a write does not change that."""
+    """The node, as weak as the tensor that has its value: a write does not change that. It is a
+    view, so that results go on sharing memory."""
     if node.is_weak is is_weak:
         return node
-    return Node(COPY, (node,), node.dtype, node.shape, origin=node.origin, is_weak=is_weak)
+    options = {"shape": as_sizes(node.shape)}
+    return Node("reshape", (node,), node.dtype, node.shape, options, origin=node.origin,
+                is_weak=is_weak)  # fmt: skip
 
 
 class _Decisions:
