@@ -65,6 +65,10 @@ class AtIndex:
     min = _updating("min", "minimum")
     max = _updating("max", "maximum")
 
+    def apply(self, function: Callable[[Any], Any]) -> Tensor:
+        """A new tensor with what a function gives for the elements at the index."""
+        return self.set(function(self.get()))
+
     def _updated(self, name: str, op: str, value: Any) -> Tensor:
         """A new tensor with the result of an op, in place, at the index.
 

@@ -280,6 +280,8 @@ def arranged(
     kinds = [o._kind for o in operands if isinstance(o, TensorData)]
     row = find_op(LIKE.get(name, name), common_dialect(kinds, home))
     given, others = row.arranged(operands, options)
+    if isinstance(others.get("axis"), str):
+        raise ArgumentError(f"an axis is a whole number, or several are, not {others['axis']!r}.")
     if row.family != "conversion":
         given = without_lists(name, given, form, home, inplace=inplace)
     if others.get("alpha") is not None:

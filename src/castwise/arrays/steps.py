@@ -450,7 +450,7 @@ def under_rules(steps: Steps, decision: Decision) -> Steps:
     changes = (
         _stepwise, _rounded, _scaled, _named_otherwise, _divided_in_place, _true_number, _lifted,
         _reciprocal, _checked_bias, _inverse, _wide_scalar, _large_exponent, _exponent,
-        _half_exponent, _bounded, _compared,
+        _whole_exponent, _half_exponent, _bounded, _compared,
     )  # fmt: skip
     for change in changes:
         changed = change(steps, decision)
@@ -629,6 +629,17 @@ def _exponent(steps: Steps, decision: Decision) -> Steps | None:
         return None
     name = power_name(question.dialect.values)
     return replace(steps, op=name, entries=(steps.entries[0], None))
+
+
+def _whole_exponent(steps: Steps, decision: Decision) -> Steps | None:
+    """A Python int as the exponent of floats, if the power is a product of squares."""
+    question = decision.question
+    if question.op.name != "pow" or question.dialect.values.powers.by_whole_number != "products":
+        return None
+    is_whole = question.operands[1].is_scalar and question.operands[1].kind in ("bool", "int")
+    if not is_whole or steps.compute.kind not in ("float", "complex"):
+        return None
+    return replace(steps, op="pow_by_products", entries=(steps.entries[0], None))
 
 
 def _half_exponent(steps: Steps, decision: Decision) -> Steps | None:

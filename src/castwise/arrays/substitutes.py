@@ -70,6 +70,25 @@ def _pow_of_large(backend: Backend, compute: DType) -> Function:
     return computed
 
 
+def _pow_by_products(backend: Backend, compute: DType) -> Function:
+    """Floats to the power of an int, by squaring, with each product rounded."""
+    times = function_for(backend, "mul", compute)
+
+    def computed(base: Any, exponent: int) -> Any:
+        left, found = abs(int(exponent)), None
+        while left:
+            if left & 1:
+                found = base if found is None else times(found, base)
+            left >>= 1
+            base = times(base, base) if left else base
+        if found is None:
+            return function_for(backend, "pow", compute)(base, backend.number(0, compute))
+        one = backend.number(1, compute)
+        return function_for(backend, "div", compute)(one, found) if exponent < 0 else found
+
+    return computed
+
+
 def _times_reciprocal(backend: Backend, compute: DType) -> Function:
     """The array times the other's reciprocal, each rounded; a plain quotient if that is equal."""
     if "div" in own_values(backend).dividing.reciprocal_second.split():
@@ -295,6 +314,7 @@ def _of_mixed_signs(op: str, backend: Backend, compute: DType) -> Function:
 _SUBSTITUTES: dict[str, Callable[[Backend, DType], Function]] = {
     "reciprocal_times": _reciprocal_times, "times_reciprocal": _times_reciprocal,
     "pow_of_large": _pow_of_large, "pow_of_number": _pow_of_number,
+    "pow_by_products": _pow_by_products,
     "pow_by_short_cuts": _pow_by_short_cuts, "pow_or_root": _power_or_root,
     "div_of_arrays": _div_of_arrays, "truncated_quotient": _truncated_quotient,
     "clamp_by_first": lambda backend, compute: function_for(backend, "clamp", compute),

@@ -222,7 +222,7 @@ JAX_X64 = Dialect(
         dividing=Dividing(
             quotient_by_zero="minus one or two", divisor_in_place="cast", reciprocal_second="div"
         ),
-        powers=Powers(of_integers="six bits"),
+        powers=Powers(of_integers="six bits", by_whole_number="products"),
         casting=Casting(float_to_int="saturates", subnormals="flushed", truth="implied real part"),
         arithmetic=Arithmetic(
             mixed_signs="common dtype", gelu="tanh", summed_angles="wrapped", float_errors="silent"

@@ -70,6 +70,10 @@ class Powers:
         "short cuts": "the numbers 0.5, -0.5, -1, 2, 3 and -2 are a square root, a product or"
         " the inverse of one, except for float16",
     })  # fmt: skip
+    by_whole_number: str = choice("as others", "Floats to the power of a Python int", {
+        "as others": "same as with other numbers",
+        "products": "a product of squares, each rounded; for a negative int its inverse",
+    })  # fmt: skip
     square_root: str = choice("exact", "The square root of float32 and float64", {
         "exact": "rounded to the nearest number",
         "library": "rounded by the library it was built with: on a CPU sometimes one unit in"

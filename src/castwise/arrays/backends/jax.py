@@ -45,6 +45,7 @@ _FOR_BOOL = frozenset({
     "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not",
     "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "any", "all",
 })  # fmt: skip
+_HALF = 16
 # The fewest bits that XLA computes with correctly.
 _SMALLEST = {"bool": 1, "int": 8, "float": 16, "complex": 64}
 
@@ -67,6 +68,17 @@ def _op_function(op: str, dtype: DType) -> Function | None:
         return found if op in _FOR_BOOL else None
     rounds_once = dtype.kind == "int" or dtype.bits >= 32 or op in _ONCE | _TRUTHS
     return found if is_native and rounds_once else None
+
+
+def _own_function(op: str, dtype: DType) -> Function | None:
+    """JAX's function for 16-bit floats, whatever it rounds on its way, and the mean that adds
+    integers in their own dtype; None where it is no other than the above, or is not there."""
+    if op == "mean" and dtype.kind == "int":
+        return functools.partial(jnp.mean, dtype=dtype.name)
+    is_half = dtype.kind == "float" and dtype.bits == _HALF
+    if not is_half or op in LAYERS or _op_function(op, dtype) is not None:
+        return None
+    return _functions().get(op) or getattr(jnp, standard_name(op), None)
 
 
 def _of_wider(function: Function) -> Function:
@@ -235,6 +247,7 @@ class JAX:
     differentiates_with = "jax.grad"
     namespace = jnp
     function = staticmethod(_op_function)
+    itself = staticmethod(_own_function)
     takes = staticmethod(_takes)
 
     def __init__(self) -> None:
