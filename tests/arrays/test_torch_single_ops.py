@@ -101,6 +101,12 @@ x += 1j; x | x.add_(y); x | x.mul_(2); x | x.div_(y); x | x.sqrt_(); x | x.clamp
 x.addcmul_(y, z); x | x.lerp_(y, 0.5); x | m = x.max(); m += 1; m | x.pow_(2); x | x[0] = 300; x
 x[0] = y[0]; x | x[:] = y; x | x[...] = 1.5; x | x[0] = 1j; x | x[x > 1] = 0; x | x[9] = 1; x
 x.fill_(3); x | x.fill_(300); x | x['a'] = 1; x | x[0] = 2.5; x | x[0] = float('inf'); x
+x.topk(1) | x.topk(9) | x.topk(1, 9) | x.topk(1, 0, False) | x.narrow(0, 0, 1) | x.narrow(-1, -1, 1)
+x.narrow(0, 9, 1) | x.narrow(9, 0, 1) | x.narrow(0, 0, 9) | x.masked_fill(x > 1, 2)
+x.masked_fill(x > 1, 1.5) | x.masked_fill(y > 1, 300) | x.masked_fill(y, 1) | x.masked_fill(x, y[0])
+x.masked_fill(x > 1, float('inf')) | x.masked_fill_(y > 1, 0); x | x.gather(0, torch.tensor([0]))
+x.gather(0, y) | x.gather(-1, torch.tensor([[0, 0], [1, 0]])) | x.zero_(); x | x.copy_(y); x
+x.copy_(1); x | x.copy_('a') | x.H | x.mH | x.adjoint()
 """
 
 

@@ -26,6 +26,7 @@ from castwise.arrays.elements import (
 from castwise.arrays.kinds import TensorData
 from castwise.arrays.operators import rounded
 from castwise.arrays.own_functions import run_by_itself, runs_itself
+from castwise.arrays.picking import Picking
 from castwise.catalog import dialect_named, dialects
 from castwise.errors import ArgumentError, AxisError, ShapeError, UsageError
 from castwise.rules.values import ArrayMethods
@@ -646,7 +647,7 @@ class ValuesAndIndices(NamedTuple):
     indices: Tensor
 
 
-class Methods(Ops, Casts, TensorData):
+class Methods(Ops, Casts, Picking):
     """The methods of a tensor, with the names that they have in several frameworks."""
 
     __slots__ = ()

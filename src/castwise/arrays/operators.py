@@ -387,10 +387,10 @@ def rounded(x: Any, decimals: int) -> Any:
 
 
 def _by_factor(x: Any, digits: int) -> Any:
-    """Floats rounded to a number of digits, by a factor that float16 cannot hold."""
+    """Floats rounded to a number of digits, by a factor that small floats cannot hold."""
     if x.dtype.kind == "int" or digits > math.log10(x.dtype.part.max):
         return x.astype(x.dtype)
-    wide = x.astype("float32") if x.dtype.name == "float16" else x
+    wide = x.astype("float32") if x.dtype.kind == "float" and x.dtype.bits < 32 else x
     factor = 10**digits
     scaled = apply_op("round", apply_op("mul", wide, factor))
     return apply_op("div", scaled, factor).astype(x.dtype, copy=False)
