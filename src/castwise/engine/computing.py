@@ -106,12 +106,13 @@ def number_cast(plan: Plan, number: Operand, target: DType) -> Cast | None:
 
 def is_named(words: str, question: Question) -> bool:
     """Whether a list of ops and op/form has that of a question."""
-    return _is_listed(words, question.op.name, question.form)
+    return is_listed(words, question.op.name, question.form)
 
 
 @functools.lru_cache(maxsize=1 << 10)
-def _is_listed(words: str, op: str, form: str) -> bool:
-    return not {op, f"{op}/{form}"}.isdisjoint(words.split())
+def is_listed(words: str, op: str, form: str) -> bool:
+    """Whether a list of ops and op/form has an op in a form."""
+    return not {op, "/".join((op, form))}.isdisjoint(words.split())
 
 
 # A number or a 0-d array that small floats are computed with is not rounded to them.

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from castwise.catalog import dialect_named
 from castwise.comparing.diff import weak_dtypes
+from castwise.engine.computing import OWN_WAYS, is_listed
 from castwise.engine.decide import outcome_and_steps, role_text
 from castwise.engine.decision import HAZARDS, Cast, Decision, Question, cast_text, result_text
 from castwise.engine.plan import Plan, looks_at_values, op_plan
@@ -93,7 +94,22 @@ def _rules_of(dialect: Dialect, asked: Asked) -> Hashable:
     # the question that another dialect is asked.
     is_quoted = any(rule.asks for rule in rules)
     shown_form = form if is_quoted or form in ("augmented", "inplace") else ""
-    return shown_form, tuple(read), family, op.name in dialect.unrecorded, rules
+    return (
+        shown_form,
+        tuple(read),
+        family,
+        op.name in dialect.unrecorded,
+        rules,
+        _ways(dialect, asked),
+    )
+
+
+def _ways(dialect: Dialect, asked: Asked) -> Hashable:
+    """The ways to compute otherwise than promotion has it, which ops have by name."""
+    lists = (dialect.values.arithmetic.wide_scalars, dialect.values.arithmetic.stepwise)
+    name, forms = asked.op.name, forms_behind(asked.form)
+    named = [is_listed(words, name, form) for words in lists for form in forms]
+    return OWN_WAYS.get(name), tuple(named)
 
 
 class _OpRule(NamedTuple):
@@ -471,7 +487,7 @@ def _probes(dialect: Dialect, asked: Iterable[Asked], operands: int) -> list[Ask
 
 def _value_rules(dialect: Dialect, asked: Asked) -> Hashable:
     """The rules of an op that may look at a value, and the dtypes that it is cast to."""
-    return tuple([_value_rules_of(plan) for plan in _plans(dialect, asked)])
+    return _ways(dialect, asked), *[_value_rules_of(plan) for plan in _plans(dialect, asked)]
 
 
 def _plans(dialect: Dialect, asked: Asked) -> list[Plan]:
