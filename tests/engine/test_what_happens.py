@@ -47,6 +47,7 @@ WIDE = [  # dialect, question, compute, casts
     ("tensorflow", "mean(int16[3])", "int64", [None]),
     ("tensorflow", "sum(bfloat16[3])", "float32", [None]),
     ("mlx", "sum(float16[3])", "float32", [None]),
+    ("mlx", "cumsum(float16[3], dtype=bool)", "int32", ["bool"]),
     ("paddle", "sum(float16[3])", "float32", [None]),
     ("paddle", "sum(float16[3], dtype=int32)", "float32", [None]),
     ("paddle", "sum(float32[3], dtype=float16)", "float16", ["float16"]),
@@ -96,6 +97,8 @@ def test_what_is_cast_and_what_it_computes_in(
         ("tensorflow", "uint8[3] / 300", "div(x, cast(cast(y, uint8), float32))"),
         ("tensorflow", "int16[3] / np.uint64[3]", "div(x, cast(cast(y, int16), float32))"),
         ("mlx", "div(np.int8(3), bool[])", "div(cast(cast(x, bool), float32), y)"),
+        ("mlx", "where(bool[3], np.int16[3], float16[3])", ""),  # the condition's dtype is apart
+        ("megengine", "div(uint16[3], -1)", "div(x, cast(cast(y, uint16), float32))"),
         ("torch", "float32[3] / 2.5", ""),
     ],
 )

@@ -48,6 +48,10 @@ def computation(plan: Plan, question: Question, promoted: Computation) -> Comput
         own = question.operands[0].dtype
         wide = plan.reads.get(own) if own else None
         return promoted._replace(compute=wide, casts=(None,)) if wide else promoted
+    asked = question.named.dtype
+    if asked and plan.arguments.dtype == "casts first" and asked is not promoted.compute:
+        own = question.operands[0].dtype
+        return promoted._replace(casts=(cast_between(own, asked) if own else None,))
     wide = plan.reads.get(promoted.compute) if plan.reads else None
     if wide is None:
         return promoted
@@ -227,15 +231,15 @@ def _adapted(plan: Plan, question: Question, promoted: Computation) -> Computati
     if not any([operand.is_numpy for operand in question.operands]):
         return None
     first, inside = {}, []
-    natives = native_operands(plan, question.operands)
-    for place, (operand, native) in enumerate(zip(question.operands, natives, strict=True)):
-        own, held = operand.dtype, native.dtype
-        is_apart = place == question.op.apart(question.operands)
-        if is_apart or own is None or held is None or own is held:
+    apart = question.op.apart(question.operands)
+    places = [place for place in range(len(question.operands)) if place != apart]
+    taking_part = tuple([question.operands[place] for place in places])
+    for place, native in zip(places, native_operands(plan, taking_part), strict=True):
+        own, held = question.operands[place].dtype, native.dtype
+        if own is None or held is None or held is promoted.compute or held.holds(own):
             continue
-        if held is not promoted.compute and not held.holds(own):
-            first[place] = held
-            inside.append(cast_between(own, held))
+        first[place] = held
+        inside.append(cast_between(own, held))
     return _cast_twice(question, promoted, first, tuple(filter(None, inside)))
 
 
@@ -326,8 +330,7 @@ Look = Callable[[Plan, Question, Computation], Computation | None]
 # By the ops that may compute otherwise than promotion has it.
 OWN_WAYS: dict[str, tuple[Look, ...]] = {
     **dict.fromkeys(("floor_divide", "lerp"), (_with_wide,)),
-    **dict.fromkeys(("add", "sub"), (_through, _with_wide)),
-    "mul": (_through, _with_wide),
+    **dict.fromkeys(("add", "sub", "mul"), (_converted, _through, _with_wide)),
     "div": (_converted, _with_wide),
     "div_no_nan": (_converted,),
     "clamp": (_bounded,),

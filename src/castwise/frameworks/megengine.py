@@ -46,6 +46,7 @@ _OPS = {
         accepts=Accepts(refuses="complex", refuses_compute="bfloat16", condition=CONDITION),
     ),
     "add sub mul": Rule(computes="int float complex"),
+    "add sub mul div": Rule(range=Range(limit="array dtype")),  # a number is an integer first
     "floor_divide remainder maximum minimum clamp abs square sign floor ceil round": Rule(
         computes="int float"
     ),

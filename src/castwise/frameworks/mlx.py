@@ -127,6 +127,11 @@ MLX = Dialect(
         "logaddexp median softmax logsumexp": Rule(
             computes="float complex", integers_become_float=True
         ),
+        # There is no complex128.
+        "fft.fft fft.ifft fft.fftn fft.ifftn fft.rfft fft.rfftn linalg.eigvals": Rule(
+            result_of="float64 -> complex64"
+        ),
+        "fft.irfft fft.irfftn": Rule(result_of="float16 bfloat16 float64 -> float32"),
         # What is summed before it is a float wraps.
         "mean": Rule(integers_become_float=True, composes=_MEANS),
         "var": Rule(

@@ -329,6 +329,7 @@ _OPS = {
     f" cos/inplace cosh/inplace sinh/inplace tan/inplace {_LINALG} linalg.cholesky linalg.svdvals"
     " fft.hfft fft.irfft fft.irfftn": Rule(integers_become_float=False),
     "logsumexp": Rule(integers_become_float=True),
+    "linalg.matrix_norm": Rule(result="same"),
     "cumsum": Rule(accumulates=False, converts=f"{_SMALL_INTEGERS} int32 -> int64"),
     "cumsum/inplace": Rule(converts=""),
     "prod cumprod": Rule(accumulates=False),

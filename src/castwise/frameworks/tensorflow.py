@@ -97,6 +97,8 @@ _OPS = {
     ),
     "dot": Rule(arrays=Arrays(makes_arrays="all")),
     "where": Rule(accepts=Accepts(condition=CONDITION)),
+    "linalg.eigvalsh": Rule(result="same"),
+    "linalg.matrix_rank": Rule(result="int32"),
     # bfloat16 is summed in float32. The mean of small integers is that of 64 bits, truncated.
     "sum": Rule(reads="bfloat16 -> float32"),
     "mean": Rule(
