@@ -122,6 +122,10 @@ _OF_DTYPES = (ValueError, TypeError)
 
 # What castwise does otherwise, and why.
 KNOWN = {
+    **{
+        f"jnp.atan2(x, {number})": "JAX's alias wraps a number first, which its arctan2 does not"
+        for number in ("300", "-1")
+    },
     "x.at[0].set(1j)": "JAX takes the real part, and warns that it will refuse it",
     "x.transpose(0, 0)": "castwise raises what NumPy raises, a ValueError",
     "x.sum(initial=5)": "JAX's method leaves initial out for an array of one element",

@@ -54,6 +54,17 @@ def test_a_recorded_answer_says_where_it_is_from() -> None:
     )
 
 
+def test_a_question_in_place_finds_what_was_recorded_in_place() -> None:
+    for op in ("bitwise_xor", "bitwise_right_shift"):
+        found = cw.resolve(op, "uint16[3]", "int32[3]", inplace=True, dialect="torch:compiled")
+        assert found.result == "uint16"
+        with pytest.raises(cw.PromotionError):
+            cw.resolve(op, "uint16[3]", "int32[3]", inplace=True, dialect="torch")
+    # An op without an operator is asked as a function.
+    asked = cw.resolve("ldexp", "int32[3]", "float32[3]", inplace=True, dialect="torch:compiled")
+    assert asked.result == "int32"
+
+
 def test_numbers_that_the_rules_treat_alike_have_one_recorded_answer() -> None:
     for number in (2, 5, 77):
         assert (

@@ -107,6 +107,8 @@ def _check_had(question: Question) -> None:
 
 def recorded(question: Question) -> Found | None:
     """What the layers of a question's dialect have about it; None if nothing."""
+    if question.inplace and question.form == "function":  # x.add_(y) has no other form
+        question = replace(question, form=_FORMS["inplace"])
     shown = tuple([replace(o, value=None) if o.dtype else o for o in question.operands])
     keys = (_key(question), _key(replace(question, operands=shown)))
     for layer in question.dialect.evidence.layers:
