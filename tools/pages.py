@@ -530,7 +530,8 @@ def deciding_steps(steps: Iterable[str]) -> list[str]:
 
 # The rules that name ops, in the order of their columns.
 _OF_OPS = (
-    "arithmetic.wide_scalars", "dividing.reciprocal_first", "dividing.reciprocal_second",
+    "arithmetic.wide_scalars", "arithmetic.wide_numbers",
+    "dividing.reciprocal_first", "dividing.reciprocal_second",
     "arithmetic.stepwise", "memory.shares_memory", "needs.dimension", "needs.elements",
     "needs.vectors", "memory.retyped_first", "memory.gives_arrays",
 )  # fmt: skip
@@ -561,13 +562,14 @@ def _values_table(field: str, choices: Mapping[str, str], dialects: list[Dialect
 
 
 def _ops_table(dialects: list[Dialect]) -> str:
-    head = "| dialect | scalar not rounded to small floats | number / array by the reciprocal |"
+    head = "| dialect | scalar not rounded to small floats | number alone not rounded |"
     more = (
-        " array / number by the reciprocal | step by step | shares memory with x |"
+        " number / array by the reciprocal | array / number by the reciprocal | step by step |"
+        " shares memory with x |"
         " refuses 0-d arrays | refuses empty arrays | vectors only |"
         " not in place with itself as an operand | arrays where other results are scalars |"
     )
-    lines = [f"{head}{more} std, var divide by |", f"|{'---|' * 12}"]
+    lines = [f"{head}{more} std, var divide by |", f"|{'---|' * 13}"]
     for dialect in dialects:
         values = dialect.values
         named = [attrgetter(field)(values).split() for field in _OF_OPS]

@@ -54,3 +54,43 @@ def test_elements_take_a_list(backend):
     for value, told in (("a", "not 'a'"), (None, "not None"), ([1, [2]], "do not form")):
         with pytest.raises(UsageError, match=told):
             t[0] = value
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float32"])
+@pytest.mark.parametrize("index", [0, None, ..., slice(None)])
+def test_a_numpy_scalar_fits_signed_integers_as_in_numpy(dtype, index):
+    for value in (np.int64(300), np.uint64(2**63 + 1), np.float32(1e30), np.int16(7)):
+        array, tensor = np.zeros(1, dtype), cw.asarray(np.zeros(1, dtype))
+        number = cw.asarray(np.array([value]), dialect="numpy")[0]
+        with np.errstate(all="ignore"):
+            try:
+                array[index] = value
+            except OverflowError:
+                for refused in (value, number):
+                    with pytest.raises(ScalarRangeError, match="out of range"):
+                        tensor[index] = refused
+            else:
+                for taken in (value, number):
+                    tensor[index] = taken
+                    assert tensor.tolist() == array.tolist()
+
+
+def test_a_large_exponent_fits_beside_a_bool_or_a_number():
+    for first in (np.array([True, False]), np.array([1.5])):
+        for exponent in (2**31 - 1, 2**32, -(2**32)):
+            with np.errstate(all="ignore"):
+                try:
+                    told = np.ldexp(first, exponent)
+                except OverflowError:
+                    with pytest.raises(ScalarRangeError):
+                        cw.apply("ldexp", cw.asarray(first), exponent)
+                else:
+                    found = cw.apply("ldexp", cw.asarray(first), exponent)
+                    assert (found.tolist(), found.dtype) == (told.tolist(), told.dtype)
+    assert cw.resolve("ldexp", 1.5, 2**32).result == "float64"
+
+
+def test_isclose_takes_its_tolerance_in_the_dtype_of_its_second_operand():
+    x, y = np.array([1e-8, np.inf, 1.0], "float32"), np.array([0.0, np.inf, 1.0], "float16")
+    found = cw.asarray(x).isclose(cw.asarray(y))
+    assert found.tolist() == np.isclose(x, y).tolist() == [False, True, True]

@@ -30,7 +30,8 @@ WIDE = [  # dialect, question, compute, casts
     ("torch", "70001 * float16[2]", "float32", [None, "read float32"]),
     ("torch", "bfloat16[2] // float32[]", "float32", ["read float32", None]),
     ("torch", "float16[2] + float32[]", "float16", [None, "float16"]),
-    ("torch", "lerp(float16[2], float16[2], float32[])", "float32", ["read float32"] * 2 + [None]),
+    ("torch", "lerp(float16[2], float16[2], 0.3)", "float32", ["read float32"] * 2 + [None]),
+    ("torch", "lerp(float16[2], float16[2], float32[])", "float32", [None, None, "float16"]),
     ("torch", "float32[3] ** 2.1", "float64", ["read float64", "float64"]),
     ("torch", "float32[3] ** 2", "float32", [None, None]),
     ("torch", "mean(int32[3], dtype=float16)", "float32", ["float32"]),
@@ -51,6 +52,12 @@ WIDE = [  # dialect, question, compute, casts
     ("paddle", "sum(float16[3])", "float32", [None]),
     ("paddle", "sum(float16[3], dtype=int32)", "float32", [None]),
     ("paddle", "sum(float32[3], dtype=float16)", "float16", ["float16"]),
+    ("numpy", "ldexp(float16[3], 1048576)", "float16", [None, None]),
+    ("numpy", "mean(int16[3], out=int8)", "float64", ["float64"]),
+    ("numpy", "mean(float16[3], out=int8)", "float32", ["float32"]),
+    ("numpy", "mean(float32[3], out=complex128)", "complex128", ["complex128"]),
+    ("torch", "std(float32[3], out=float16)", "float32", ["float16"]),
+    ("torch", "std(float64[3], out=float32)", "float64", [None]),
 ]
 
 
@@ -75,6 +82,8 @@ def test_what_is_cast_and_what_it_computes_in(
         ("torch", "l1_loss(float16[3], float16[3])", "mean(abs(sub(x, y)))"),
         ("torch", "inner(float16[3], float32[])", "mul(x, y)"),
         ("numpy", "clip(uint8[3], 1000000.0, 300)", "maximum(x, y)"),
+        ("numpy", "clip(uint8[3], -3, 200)", "minimum(x, z)"),
+        ("numpy", "clip(uint8[3], 0, 200)", ""),
         ("paddle", "int32[3] + 2147483653", "add(x, cast(cast(y, float64), int32))"),
         ("paddle", "int64[3] + 9007199254740993", "add(x, cast(cast(y, float64), int64))"),
         ("paddle", "int64[3] + 5", ""),
@@ -100,6 +109,45 @@ def test_what_is_cast_and_what_it_computes_in(
         ("mlx", "where(bool[3], np.int16[3], float16[3])", ""),  # the condition's dtype is apart
         ("megengine", "div(uint16[3], -1)", "div(x, cast(cast(y, uint16), float32))"),
         ("torch", "float32[3] / 2.5", ""),
+        ("numpy", "mean(float64[3], out=int8)", "div(cast(sum(x), int8), n)"),
+        ("numpy", "mean(float64[3], dtype=int8)", "div(cast(sum(x), int8), n)"),
+        ("numpy", "mean(float64[3])", ""),
+        (
+            "numpy",
+            "var(float64[3], out=float16)",
+            "cast(div(cast(sum(square(sub(x, cast(div(sum(x), n), float64)))), float16), n),"
+            " float16)",
+        ),
+        (
+            "numpy",
+            "std(float64[3], dtype=float32)",
+            "sqrt(cast(div(sum(cast(square(sub(x, cast(div(sum(cast(x, float32)), n),"
+            " float32))), float32)), n), float32))",
+        ),
+        (
+            "torch",
+            "std(complex64[3], out=float16)",
+            "sqrt(add(var(cast(real(x), float16)), var(cast(imag(x), float16))))",
+        ),
+        (
+            "torch",
+            "cross_entropy(float16[3,3], float32[3,3])",
+            "div(neg(sum(mul(log_softmax(x), y))), n)",
+        ),
+        ("torch", "cross_entropy(float32[3,3], float32[3,3])", ""),
+        (
+            "torch",
+            "huber_loss(float16[3], float32[])",
+            "mean(cast(where(lt(abs(sub(x, y)), 1), mul(mul(0.5, abs(sub(x, y))),"
+            " abs(sub(x, y))), mul(1, sub(abs(sub(x, y)), 0.5))), float16))",
+        ),
+        (
+            "numpy",
+            "isclose(float32[3], float16[3])",
+            "logical_or(logical_and(le(abs(sub(x, cast(y, float32))), cast(add(1e-08,"
+            " mul(1e-05, abs(y))), float32)), isfinite(y)), eq(x, cast(y, float32)))",
+        ),
+        ("numpy", "isclose(float32[3], float32[3])", ""),
     ],
 )
 def test_by_which_ops_it_is_computed(dialect: str, text: str, program: str) -> None:
@@ -121,6 +169,12 @@ def test_what_is_lost_is_told() -> None:
     assert decided("numpy", "int64[3] < uint64[3]").hazards == ()
     # What the steps of a program lose counts too.
     assert "loses-precision" in decided("torch", "poisson_nll_loss(int32[3], float16[3])").hazards
+
+
+def test_what_is_written_into_loses_more_than_its_result_tells() -> None:
+    lost = decided("numpy", "mean(float64[3], out=int8)")
+    assert [str(cast) for cast in lost.inside] == ["float64 -> int8"]
+    assert {"loses-range", "changes-kind"} <= set(lost.hazards)
 
 
 def test_a_guard_looks_at_what_happens() -> None:

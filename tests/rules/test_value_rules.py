@@ -16,7 +16,8 @@ from pages import value_tables
 
 def test_every_field_but_the_lists_of_ops_names_its_choices() -> None:
     others = {
-        "reducing.correction", "arithmetic.wide_scalars", "arithmetic.stepwise",
+        "reducing.correction", "arithmetic.wide_scalars", "arithmetic.wide_numbers",
+        "arithmetic.stepwise",
         "dividing.reciprocal_first", "dividing.reciprocal_second", "memory.shares_memory",
         "memory.gives_arrays", "memory.retyped_first", "needs.dimension", "needs.elements",
         "needs.vectors",

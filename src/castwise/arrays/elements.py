@@ -29,7 +29,7 @@ from castwise.catalog import DEFAULT
 from castwise.engine.ask import answer
 from castwise.engine.decision import Question
 from castwise.engine.plan import looks_at_values
-from castwise.engine.writes import assigned_as, check_assignment, whole_dtype
+from castwise.engine.writes import assigned_as, check_assignment, sees_scalar, whole_dtype
 from castwise.errors import (
     ArgumentError,
     AxisError,
@@ -40,7 +40,7 @@ from castwise.errors import (
 )
 from castwise.vocab.dtypes import DType, dtype
 from castwise.vocab.notation import describe
-from castwise.vocab.operands import Operand
+from castwise.vocab.operands import Operand, numpy_scalar_operand
 from castwise.vocab.ops import op
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def _assign(target: TensorData, key: Any, value: Any, is_filling: bool) -> None:
         value = as_constant_with(value, (target,))
         if value._kind.backend is not kind.backend:
             raise _not_assigned(value._kind.backend, kind.backend)
-    seen = value._kind.operand if isinstance(value, TensorData) else describe(value)
+    seen = _seen(value, kind)
     if not is_filling:
         _check_0d(kind, seen)
     rules, keeps = kind.current_dialect, is_filling or target._keeps_dtype
@@ -294,6 +294,17 @@ def _assign(target: TensorData, key: Any, value: Any, is_filling: bool) -> None:
         if not is_raw(error):
             raise
         raise _at(error, target._array, kind) from error
+
+
+def _seen(value: Any, kind: Kind) -> Operand:
+    """An assigned value as the engine sees it; of a scalar also what it holds, if that counts."""
+    if not isinstance(value, TensorData):
+        return describe(value)
+    own = value._kind
+    is_seen = own.is_scalar and own.has_scalars and sees_scalar(kind.current_dialect, kind.dtype)
+    if is_seen and own.backend.is_concrete(value._array):
+        return numpy_scalar_operand(own.dtype, value.item())
+    return own.operand
 
 
 def _element(value: Any, seen: Operand, kind: Kind) -> Any:

@@ -114,8 +114,7 @@ def _div_of_arrays(backend: Backend, compute: DType) -> Function:
 def _with_wide(op: str, backend: Backend, compute: DType) -> Function:
     """An op of small floats and a number of a wider dtype, rounded once. A library that follows the
     same rule does this itself."""
-    # The weight of lerp has a dtype.
-    is_own = op != "lerp" and op in own_values(backend).arithmetic.wide_scalars.split()
+    is_own = op in own_values(backend).arithmetic.wide_scalars.split()
     own = backend.function(op, compute) if is_own else None
 
     def computed(*operands: Any) -> Any:

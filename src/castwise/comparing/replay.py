@@ -24,7 +24,7 @@ from castwise.comparing.evaluating import Asked, wrong_element, wrong_total
 from castwise.comparing.verify import difference_at, listed_lines, recorder_for
 from castwise.conformance.apart import Lost, done_apart
 from castwise.conformance.programs import Framework, array_text, number_text
-from castwise.conformance.questions import REDUCTIONS, SCANS, GridQuestion
+from castwise.conformance.questions import NUMPY_DTYPES, REDUCTIONS, SCANS, GridQuestion
 from castwise.conformance.recorder import ValueRecorder
 from castwise.conformance.recorders import find_speaker, find_transformation, find_value_recorder
 from castwise.conformance.replays import (
@@ -191,7 +191,7 @@ class _Replay:
         # What out= writes is cast by hand: the function gives what is cast.
         is_out = list(given_by_name(question.form)) == ["out"]
         self._form = "function" if is_out else question.form
-        if question.form == "augmented" and case[0].is_scalar:
+        if question.form == "augmented" and (case[0].is_scalar or case[0].is_number):
             self._form = "operator"  # the name is bound to a new array
 
     def finding(self) -> Finding | None:
@@ -298,20 +298,28 @@ class _Replay:
         except Exception as error:  # a cast that the framework does not have
             return Ran(None, f"?{type(error).__name__}")
         ran = self._finished(self._run(self._form, operands))
+        if any(given.is_scalar for given in self._case) and not _same(self._direct, ran):
+            # The kernels for numbers and for arrays differ in the last place, or one is missing.
+            as_scalars = self._finished(self._run(self._form, self._told_operands(keeps=True)))
+            ran = as_scalars if as_scalars.is_result else ran
         if ran.is_result or self._decision.compute is EXACT:
             return ran
         # With a number beside it, an array may count for less than among arrays.
         operands = self._told_operands(numbers_in=str(self._decision.compute))
         return self._finished(self._run(self._form, operands))
 
-    def _told_operands(self, numbers_in: str = "") -> list[Any]:
-        """The operands, cast as told; numbers that are not cast, in a dtype if one is named."""
+    def _told_operands(self, numbers_in: str = "", *, keeps: bool = False) -> list[Any]:
+        """The operands, cast as told; numbers that are not cast, in a dtype if one is named. A
+        NumPy scalar becomes an array, or stays one where it can."""
         assert self._decision is not None
         operands = []
         for given, cast in zip(self._case, self._decision.casts, strict=True):
             target = str(cast.target) if cast else numbers_in if given.is_number else ""
             held = live(self._recorder, given)
-            operands.append(self._cast(given, held, target) if target else held)
+            if keeps and given.is_scalar and target in NUMPY_DTYPES:
+                operands.append(held.astype(target))
+            else:
+                operands.append(self._cast(given, held, target) if target else held)
         return operands
 
     def _cast(self, given: Given, held: Any, target: str) -> Any:
@@ -329,6 +337,9 @@ class _Replay:
     def _evaluated(self, program: str) -> Any:
         """A program's result, each step of it by the framework."""
         named = dict(zip("xyz", self._told_operands(), strict=False))
+        held = self._case[0].held
+        count = held.shape[0] if len(held.shape) > 1 else len(held.values)
+        named["n"] = number_as(self._recorder, count, "int64")  # how many it averages
         foreign = {
             name: given.held
             for name, given in zip("xyz", self._case, strict=False)
@@ -404,7 +415,7 @@ def evaluated(
         if isinstance(source, str) and source in foreign:
             return recorder.hold(cast_here(foreign[source], target))
         found = evaluated(recorder, source, named, foreign)
-        is_number = isinstance(found, (int, float, complex))
+        is_number = type(found) in _WIDE  # NumPy's float64 is a float too
         return number_as(recorder, found, target) if is_number else recorder.cast(found, target)
     given = [evaluated(recorder, argument, named, foreign) for argument in arguments]
     if name == "count":

@@ -279,6 +279,8 @@ def totals(op: str, dtype: str, values: Sequence[Number]) -> list[Number]:
 
 
 def _shared(total: Number, count: int, dtype: str) -> Number:
+    if dtype == "bool":  # a quotient of booleans is no boolean
+        return None
     if isinstance(total, int) and dtype not in _FORMATS:
         return abs(total) // count * (1 if total > 0 else -1)
     return computed("div", dtype, (total, count))

@@ -158,10 +158,13 @@ def is_integer_power(plan: Plan, operands: tuple[Operand, ...]) -> bool:
     return is_index and exponent.role.native is not Role.ARRAY
 
 
-def check_exponent(plan: Plan, exponent: Operand) -> None:
+def check_exponent(plan: Plan, base: Operand, exponent: Operand) -> None:
     """Raises Refusal where a number does not fit what the dialect takes for an exponent."""
-    if plan.exponent.fits and exponent.is_scalar and is_beyond(exponent.value, plan.exponent.fits):
-        raise scalar_out_of_range(exponent, plan.exponent.fits)
+    holder = plan.exponent.fits
+    if base.is_scalar or base.kind == "bool":
+        holder = plan.exponent.fits_with_numbers or holder
+    if holder and exponent.is_scalar and is_beyond(exponent.value, holder):
+        raise scalar_out_of_range(exponent, holder)
 
 
 def _check_power(plan: Plan, operands: tuple[Operand, ...], compute: DType) -> None:
@@ -278,7 +281,8 @@ def _is_beyond_dtype(
     plan: Plan, scalar: Operand, operands: tuple[Operand, ...], compute: DType, question: Question
 ) -> bool:
     """Whether a Python int is refused because the compute dtype does not hold it."""
-    if plan.range.beyond == "raises if no value is left":
+    is_bounded = question.operands[0].kind == "int"  # other arrays leave out no bound
+    if plan.range.beyond == "raises if no value is left" and is_bounded:
         return compute.kind == "int" and _is_empty_bound(scalar, question.operands, compute)
     if not is_out_of_range(scalar, compute):
         return False

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from castwise.engine.accepts import is_out_of_range, overflows, scalar_hazard
-from castwise.engine.decision import Cast, Question, cast_between
+from castwise.engine.decision import Cast, Question, cast_between, is_beyond
 from castwise.engine.operands import native_operands
 from castwise.engine.plan import Plan
 from castwise.engine.writes import as_computed
@@ -34,8 +34,6 @@ def computation(plan: Plan, question: Question, promoted: Computation) -> Comput
     """What the framework computes, where promotion gives some casts and a dtype."""
     if question.form == "augmented":
         question = as_computed(question)
-    if question.named.dtype and plan.arguments.dtype == "sums in it":
-        return Computation(promoted.compute, (None,) * len(promoted.casts))
     promoted = _without_imaginary(plan, question, promoted)
     for look in OWN_WAYS.get(question.op.name, ()):
         found = look(plan, question, promoted)
@@ -70,7 +68,8 @@ def _without_imaginary(plan: Plan, question: Question, promoted: Computation) ->
             continue
         counts, own = plan.numpy.scalars if place else plan.numpy.scalars_left, operand.dtype
         if own and counts.get(own) == "float":
-            casts = _put(promoted.casts, place, cast_between(own, _FLOAT64))
+            held = promoted.compute if promoted.compute.kind == "float" else _FLOAT64
+            casts = _put(promoted.casts, place, cast_between(own, held))
             promoted = Computation(promoted.compute, casts)
     return promoted
 
@@ -129,17 +128,20 @@ def wide_place(plan: Plan, question: Question, compute: DType) -> int | None:
     """The place of the operand that is read in a wider dtype than small floats; None if none is."""
     if compute.name not in WIDE:
         return None
-    if not is_named(question.dialect.values.arithmetic.wide_scalars, question):
+    arithmetic = question.dialect.values.arithmetic
+    takes_zero_d = is_named(arithmetic.wide_scalars, question)
+    if not (takes_zero_d or is_named(arithmetic.wide_numbers, question)):
         return None
     first, last = question.operands[0], question.operands[-1]
     is_number = counts_as_number(first, plan.numpy.scalars_left)
-    if question.dialect.values.arithmetic.wide_zero_d == "rounded":
+    if arithmetic.wide_zero_d == "rounded":
         # A quotient is special where its divisor is a number.
         is_quotient = question.op.name == "floor_divide"
         ends = (is_number and not is_quotient, counts_as_number(last, plan.numpy.scalars))
     else:
         is_reflected = question.form == "operator" and question.op.name == "mul"
-        ends = (is_number and is_reflected, last.is_scalar or last.rank == 0)
+        is_last = takes_zero_d and last.rank == 0
+        ends = (is_number and is_reflected, is_last or counts_as_number(last, plan.numpy.scalars))
     if not any(ends):
         return None
     place = 0 if ends[0] else len(question.operands) - 1
@@ -288,16 +290,19 @@ _NAMES = "xyz"  # of the operands in a program
 def _bounded(plan: Plan, question: Question, promoted: Computation) -> Computation | None:
     array = question.operands[0].dtype
     is_left_out = plan.range.beyond == "raises if no value is left"
-    if not is_left_out or array is None or array.kind != "int" or promoted.compute is array:
+    if not is_left_out or array is None or array.kind != "int":
         return None
-    kept = [
+    bounds = dict(zip("yz", question.operands[1:], strict=False))
+    dropped = [
         name
-        for name, bound in zip("yz", question.operands[1:], strict=False)
-        if not (type(bound.value) is int and bound.is_scalar and _holds_all(name, bound, array))
+        for name, bound in bounds.items()
+        if type(bound.value) is int and bound.is_scalar and _holds_all(name, bound, array)
     ]
-    if len(kept) == len(question.operands) - 1:
+    is_other = promoted.compute is not array
+    if not any(is_other or is_out_of_range(bounds[name], array) for name in dropped):
         return None
-    program = {"y": "maximum(x, y)", "z": "minimum(x, z)", "": "positive(x)"}["".join(kept)]
+    kept = "".join(name for name in bounds if name not in dropped)
+    program = {"y": "maximum(x, y)", "z": "minimum(x, z)", "": "positive(x)"}[kept]
     return promoted._replace(program=program)
 
 
@@ -326,6 +331,124 @@ def _exponent(plan: Plan, question: Question, promoted: Computation) -> Computat
 
 _SHORT_CUTS = (0, 0.5, 1, 2, 3, -0.5, -1, -2)  # EXACT_VALUES in vocab/operands.py has them
 
+# An exponent that is no element's, and as wide as it needs to be.
+
+
+def _apart(plan: Plan, question: Question, promoted: Computation) -> Computation | None:
+    exponent, fits = question.operands[1], plan.exponent.fits
+    wide = plan.exponent.fits_with_numbers
+    if not (exponent.is_scalar and fits and wide and is_beyond(exponent.value, fits)):
+        return None
+    return promoted._replace(casts=_put(promoted.casts, 1, Cast(None, wide, ())))
+
+
+# Means and deviations whose sums are rounded to what they are written into, and divided there. In
+# their programs n is how many they average, an int64.
+
+
+def _mean(plan: Plan, question: Question, promoted: Computation) -> Computation | None:
+    asked = question.named.dtype
+    written = asked if asked and asked.kind in ("bool", "int") else question.out
+    if written is None or plan.rounds != "each step":
+        return None
+    (operand,) = question.operands
+    assert operand.dtype is not None  # these are ops of one array
+    wide = plan.reads.get(promoted.compute, promoted.compute)
+    casts = (cast_between(operand.dtype, wide),)
+    program = f"div({_sum_text('x', wide, written)}, n)"
+    return Computation(wide, casts, program, _made((wide, written)))
+
+
+def _deviation(plan: Plan, question: Question, promoted: Computation) -> Computation | None:
+    """The mean is rounded to dtype=, the sum of the squares to it or to out=."""
+    asked, (operand,) = question.named.dtype, question.operands
+    own = operand.dtype
+    assert own is not None
+    if plan.rounds == "into halves" and question.out:
+        return _deviation_into(question.op.name, own, question.out, promoted)
+    if plan.rounds != "each step" or not (asked or question.out):
+        return None
+    held = asked or promoted.compute  # of the mean
+    apart = plan.reach.common([plan.reach.masks[own], plan.reach.masks[held]])
+    if apart is None:
+        return None
+    total = _sum_text(_cast_text("x", own, held), held, held)
+    # Beside arrays that count for more than n the quotient of complex numbers is no wider one.
+    count = f"cast(n, {held})" if plan.scalars == "by value" and held.kind == "complex" else "n"
+    distance = f"sub({_cast_text('x', own, apart)}, cast(div({total}, {count}), {held}))"
+    square, squares = f"square({distance})", apart
+    if apart.kind == "complex" and (own.kind in ("bool", "complex") or own in plan.only_absorbed):
+        square = f"add(square(real({distance})), square(imag({distance})))"
+        squares = apart.part
+    summed = asked or plan.converts.get(own) or squares
+    written = question.out or summed
+    if question.out and not asked and own not in plan.converts:
+        summed = plan.reach.common([plan.reach.masks[d] for d in (squares, written)]) or squares
+    total = _sum_text(_cast_text(square, squares, summed), summed, written)
+    program = f"cast(div({total}, n), {written})"
+    if question.op.name == "std":
+        program = f"sqrt({program})"
+    inside = _made((own, held), (own, apart), (squares, summed), (summed, written))
+    return promoted._replace(casts=(None,), program=program, inside=inside)
+
+
+def _deviation_into(op: str, own: DType, out: DType, promoted: Computation) -> Computation | None:
+    """Small floats are what it computes of; of complex numbers each part has its own variance."""
+    is_small = out.name in WIDE
+    if own.kind != "complex":
+        cast = cast_between(own, out)
+        return Computation(WIDE[out.name], (cast,)) if is_small else None
+    parts = [f"{part}(x)" for part in ("real", "imag")]
+    if is_small:
+        program = ", ".join(f"var({_cast_text(part, own.part, out)})" for part in parts)
+    else:
+        program = ", ".join(_cast_text(f"var({part})", own.part, out) for part in parts)
+    program = f"sqrt(add({program}))" if op == "std" else f"add({program})"
+    return promoted._replace(program=program, casts=(None,), inside=_made((own.part, out)))
+
+
+def _sum_text(text: str, summed: DType, target: DType) -> str:
+    """A sum in a dtype, cast to another. An op gives sums of integers in a wide one."""
+    is_wide = summed.kind in ("bool", "int")
+    return f"cast(sum({text}), {target})" if is_wide else _cast_text(f"sum({text})", summed, target)
+
+
+def _cast_text(text: str, source: DType, target: DType) -> str:
+    return text if source is target else f"cast({text}, {target})"
+
+
+# Losses that round to the dtype of their first operand before they sum.
+
+
+def _loss(plan: Plan, question: Question, promoted: Computation) -> Computation | None:
+    first, second = question.operands[:2]
+    own, target = first.dtype, second.dtype
+    if plan.rounds != "elements" or plan.composes:  # composed, it casts before
+        return None
+    if own is None or target is None or target.kind != "float":
+        return None
+    common = plan.reach.common([plan.reach.masks[own], plan.reach.masks[target]])
+    if common is None or common is own:
+        return None
+    casts: tuple[Cast | None, ...]
+    if question.op.name == "cross_entropy":
+        program = "div(neg(sum(mul(log_softmax(x), y))), n)"
+        casts, inside = (None, cast_between(target, common)), _made((own, common))
+    else:
+        delta = 1 if question.named.delta is None else question.named.delta
+        apart = "abs(sub(x, y))"
+        near, far = f"mul(mul(0.5, {apart}), {apart})", f"mul({delta}, sub({apart}, {delta / 2}))"
+        program = f"mean(cast(where(lt({apart}, {delta}), {near}, {far}), {own}))"
+        casts = (cast_between(own, common), cast_between(target, common))
+        inside = _made((common, own))
+    return Computation(common, casts, program, inside)
+
+
+def _made(*pairs: tuple[DType, DType]) -> tuple[Cast, ...]:
+    """The casts that a program makes, each once."""
+    return tuple(dict.fromkeys(filter(None, [cast_between(*pair) for pair in pairs])))
+
+
 Look = Callable[[Plan, Question, Computation], Computation | None]
 # By the ops that may compute otherwise than promotion has it.
 OWN_WAYS: dict[str, tuple[Look, ...]] = {
@@ -335,5 +458,9 @@ OWN_WAYS: dict[str, tuple[Look, ...]] = {
     "div_no_nan": (_converted,),
     "clamp": (_bounded,),
     "pow": (_exponent,),
+    "ldexp": (_apart,),
+    "mean": (_mean,),
+    **dict.fromkeys(("cross_entropy", "huber_loss"), (_loss,)),
+    **dict.fromkeys(("std", "var"), (_deviation,)),
     **dict.fromkeys(COMPARISONS, (_compared,)),
 }

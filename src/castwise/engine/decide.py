@@ -382,6 +382,7 @@ class _Part(NamedTuple):
     text: str
     place: int | None = None  # of an operand of the op
     cast: Cast | None = None  # which the program asks for, before it is used
+    is_wide: bool = False  # a step that, of operands that are cast before, would give a wider dtype
 
 
 class _Program:
@@ -426,7 +427,8 @@ class _Program:
             self._note(f"{self._plan.op.name} computes {step_text(decision)}.")
         shape = None if any(o.role is Role.ARRAY for o in given) else ()
         made = array_operand(decision.result, shape, is_weak=decision.is_weak)
-        return _Part(made, self._text(decision, parts))
+        is_wide = any(cast and cast.is_read for cast in decision.casts)
+        return _Part(made, self._text(decision, parts), is_wide=is_wide)
 
     def _cast(self, source: _Part, target: DType) -> _Part:
         array = made_array(self._plan, source.operand)
@@ -451,7 +453,7 @@ class _Program:
 
     def _used(self, part: _Part, cast: Cast | None) -> str:
         """The text of a part as an argument. How an operand is cast is filled in at the end."""
-        text = part.text
+        text = f"cast({part.text}, {part.operand.dtype})" if part.is_wide else part.text
         if part.place is not None:
             text = f"{{{len(self._uses)}}}"
             self._uses.append((part.place, part.cast or cast))
@@ -561,7 +563,9 @@ def _result_as_written(
         return destination, destination
     written = written_dtype(plan, computed, destination)
     if plan.writes.counts:
-        counting = [written, *[o.dtype for o in operands if plan.writes.counts == "joined"]]
+        if plan.writes.counts == "joined if kept" and _is_converted(plan, operands[0], computed):
+            return computed, written
+        counting = [written, *[o.dtype for o in operands if plan.writes.counts != "alone"]]
         masks = [plan.reach.masks[dtype] for dtype in counting if dtype]
         found = plan.reach.common(masks) or computed
         if note:
@@ -572,6 +576,10 @@ def _result_as_written(
     elif note and not rebinds(question):
         note(f"The {computed} result must be written into {destination}.")
     return computed, written
+
+
+def _is_converted(plan: Plan, operand: Operand, computed: DType) -> bool:
+    return computed is not operand.dtype or computed in plan.reads
 
 
 def _destination(plan: Plan, question: Question, first: Operand) -> DType:
@@ -622,7 +630,8 @@ def _cast_targets(
     targets = [compute] * len(operands)
     is_apart = plan.joins.by == "exponent apart" and composition(plan, operands) is None
     if is_apart or is_integer_power(plan, operands):  # the exponent takes no part
-        targets[-1] = operands[-1].dtype or compute
+        own = plan.python["int"] if is_apart else compute  # of a number
+        targets[-1] = operands[-1].dtype or own
     return targets
 
 

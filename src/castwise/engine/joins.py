@@ -155,7 +155,7 @@ def _exponent_apart(plan: Plan, operands: tuple[Operand, ...]) -> DType:
     if exponent.kind not in ("bool", "int"):
         fix = "Write an integer." if exponent.is_scalar else "Cast it to int32."
         raise Refusal(f"the exponent {exponent} is not an integer", fix)
-    check_exponent(plan, exponent)
+    check_exponent(plan, first, exponent)
     # Where values count, they count only with an array.
     looked_at = operands if plan.scalars == "by value" else (first,)
     found = _first_loop(plan, reached(plan, looked_at, None)[:1])

@@ -181,6 +181,7 @@ class Plan:
     integers_become_float: bool
     accumulates: bool
     reads: dict[DType, DType]
+    rounds: str
     result: str
     result_of: dict[DType, DType]
     composes: tuple[Composed, ...]

@@ -199,7 +199,8 @@ def assignment_refusal(
     if why := _objection(value, target, dialect, by_places):
         cast = f"Cast the value: x.astype('{target}')."
         return Refusal(why, f"Write a number of {target}." if value.is_scalar else cast)
-    number = value.value if value.is_scalar else None
+    is_checked = value.is_scalar or sees_scalar(dialect, target)
+    number = value.value if is_checked and value.role in _NUMBERS else None
     if number is None or not _is_beyond(number, target, dialect, is_filling):
         return None
     return Refusal(
@@ -207,6 +208,15 @@ def assignment_refusal(
         f"Use a value from {target.min} to {target.max}, or cast the array.",
         by_value=True,
     )
+
+
+_NUMBERS = (Role.SCALAR, Role.NUMPY_SCALAR)
+
+
+def sees_scalar(dialect: Dialect, target: DType) -> bool:
+    """Whether the dialect refuses to assign a scalar with a dtype for its value."""
+    is_signed = target.kind == "int" and target.min < 0
+    return is_signed and dialect.assigns.scalars == "fit signed"
 
 
 def whole_dtype(value: Operand, held: DType, dialect: Dialect) -> DType:

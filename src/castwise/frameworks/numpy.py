@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from castwise.rules.dialect import (
@@ -39,6 +40,7 @@ _IN_CLIP = {"bfloat16": {"float": "float32", "complex": "complex64"}}
 _AS_THEY_ARE: dict[str, dict[str, str]] = {"bfloat16": {}}
 
 _ARRAYS = "ARRAY ZERO_D"
+_OWN = f"{_ARRAYS} NUMPY_SCALAR"
 _REAL = "bool int float"
 
 _WRITES = Writes(into="same kind", also="complex -> bfloat16", never="bfloat16 -> float16")
@@ -62,6 +64,38 @@ _NAMED = {
     " inner vecdot cross kron tensordot isin where concat stack allclose isclose einsum pad"
     f" {_EXTENSIONS} result_type promote_types": Rule(arguments=Arguments(where="")),
 }
+
+# isclose takes its tolerance in the dtype of y, which may be narrower than what x and y have in
+# common.
+_CLOSE = (
+    "logical_or(logical_and(le(abs(sub(x, y)), add(1e-08, mul(1e-05, abs(y)))), isfinite(y)),"
+    " eq(x, y))"
+)
+_BEYOND_FLOAT32 = "int32 int64 uint32 uint64 float64 complex128"
+_CLOSENESS = (
+    Composed(
+        _CLOSE,
+        f"{_BEYOND_FLOAT32} int16 uint16 float32 complex64 foreign",
+        _OWN,
+        exponent_kinds="float16",
+        exponent_roles=_OWN,
+    ),
+    Composed(
+        _CLOSE,
+        _BEYOND_FLOAT32,
+        _OWN,
+        exponent_kinds="float32 complex64",
+        exponent_roles=_OWN,
+    ),
+    # Integers are float64 before they meet x.
+    Composed(
+        re.sub(r"\by\b", "cast(y, float64)", _CLOSE),
+        "float16 float32 complex64 foreign",
+        _OWN,
+        exponent_kinds="bool int",
+        exponent_roles=_OWN,
+    ),
+)
 
 # Linear algebra converts each integer to float64 before anything is joined, and has no float16.
 _LINEAR_ALGEBRA = {
@@ -107,6 +141,8 @@ _OPS = {
     "degrees radians": Rule(computes="float16 float32 float64"),
     "norm": Rule(converts="bool int bfloat16 -> float64"),
     "mean std var allclose isclose": Rule(converts="bool int -> float64"),
+    "mean std var": Rule(rounds="each step"),
+    "isclose": Rule(composes=_CLOSENESS),
     # Sums along a contiguous axis; along another one, each partial sum is rounded to float16.
     "sum prod mean": Rule(reads="float16 -> float32"),
     "dot inner": Rule(reads="float16 bfloat16 -> float32"),
@@ -123,9 +159,8 @@ _OPS = {
     **_LINEAR_ALGEBRA,
     **_NAMED,
     # These compute in the dtype of out=.
-    "sum/out prod/out cumsum/out mean/out": Rule(
-        writes=Writes(into="any", never="", counts="joined")
-    ),
+    "sum/out prod/out cumsum/out": Rule(writes=Writes(into="any", never="", counts="joined")),
+    "mean/out": Rule(writes=Writes(into="any", never="", counts="joined if kept")),
     # The dtype of out= must cast safely to the index dtype, not the other way round.
     "argmax/out argmin/out": Rule(
         writes=Writes(into="same dtype", also="int64 -> bool int8 int16 int32 uint8 uint16 uint32")
@@ -198,6 +233,7 @@ NUMPY = Dialect(
         reads_ints="uint64 float64",
     ),
     values=Values(
+        arithmetic=Arithmetic(stepwise="isclose ldexp"),
         powers=Powers(by_one_exponent="square root"),
         memory=Memory(
             shares_memory="real imag",
@@ -238,7 +274,7 @@ NUMPY = Dialect(
             computes="float",
             joins=Joins("exponent apart"),
             accepts=Accepts(refuses_last="uint64"),
-            exponent=Exponent(fits="int32"),
+            exponent=Exponent(fits="int32", fits_with_numbers="int64"),
             numbers=Numbers(dtypes={"int": "int8"}),
             composes=(
                 Composed("ldexp(cast(x, float32), y)", "bfloat16", exponent_kinds="int64 uint32"),
@@ -264,7 +300,7 @@ NUMPY = Dialect(
         ),
     },
     casts="safe",
-    assigns=Assigns(limit="dtype"),
+    assigns=Assigns(limit="dtype", scalars="fit signed"),
     naming=Naming(
         names="np",
         recorded="2.4",
@@ -292,10 +328,10 @@ NUMPY_1 = NUMPY.vary(
     about="NumPy 1: scalars and 0-d arrays count as the smallest dtype that holds their value.",
     values=replace(
         NUMPY.values,
-        arithmetic=Arithmetic(mixed_signs="common dtype"),
+        arithmetic=replace(NUMPY.values.arithmetic, mixed_signs="common dtype"),
         powers=Powers(by_one_exponent="square root by operator"),
     ),
-    assigns=Assigns(limit="int64"),
+    assigns=Assigns(limit="int64", scalars="fit signed"),
     ops={
         "*": Rule(
             numpy=NumPyOperands(arrays="native"),

@@ -279,6 +279,8 @@ _OPS = {
     "linalg.solve tensordot": Rule(accepts=Accepts(same_dtype=True)),
     _TRANSFORMS: Rule(computes="float32 float64 complex64 complex128", otherwise="refused"),
     "fft.rfft fft.rfftn fft.ihfft": Rule(computes="float32 float64"),
+    "std var": Rule(rounds="into halves"),
+    "huber_loss cross_entropy": Rule(rounds="elements"),
     "huber_loss": Rule(result="first", arguments=Arguments(delta="bool int float positive")),
 }
 
@@ -336,7 +338,8 @@ TORCH = Dialect(
         arithmetic=Arithmetic(
             mixed_signs="common dtype",
             sign_of_nan="zero",
-            wide_scalars="mul div floor_divide lerp",
+            wide_scalars="mul div floor_divide",
+            wide_numbers="lerp",
             float_errors="silent",
             scaled_sums="float32 once",
             stepwise="div/operator ldexp poisson_nll_loss inner l1_loss",

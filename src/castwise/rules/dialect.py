@@ -89,6 +89,11 @@ ASSIGNS_WHOLE = {
     "takes the value's dtype": "the array takes the value's dtype; a number counts as in an op"
     " with the array",
 }
+# What becomes of scalars that have a dtype, as NumPy's have.
+ASSIGNS_SCALARS = {
+    "cast": "they are cast",
+    "fit signed": "they must fit signed integers, as Python numbers do, and are cast to others",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,7 @@ class Assigns:
 
     values: str = "any"  # which dtypes: one of OUTPUTS
     limit: str = "none"  # one of LIMITS: a Python number beyond it is refused
+    scalars: str = "cast"  # one of ASSIGNS_SCALARS
     by_places: str = "cast"  # x[array] = array: one of ASSIGNS_BY_PLACES
     whole: str = "cast"  # x[...] = value: one of ASSIGNS_WHOLE
 
@@ -416,6 +422,7 @@ def _check_dtypes(dialect: Dialect) -> None:
     _check_name(dialect.joining.weak_arrays, WEAK_ARRAYS, "a choice for weak_arrays")
     _check_name(dialect.assigns.values, OUTPUTS, "a rule of assignment")
     _check_name(dialect.assigns.limit, LIMITS, "a limit of assigned numbers")
+    _check_name(dialect.assigns.scalars, ASSIGNS_SCALARS, "a choice for assigns.scalars")
     _check_name(dialect.assigns.by_places, ASSIGNS_BY_PLACES, "a choice for assigns.by_places")
     _check_name(dialect.assigns.whole, ASSIGNS_WHOLE, "a choice for assigns.whole")
     dtype(becomes.index)
@@ -527,7 +534,8 @@ def _check_values(values: Values) -> None:
         _check_name(attrgetter(name)(values), words, f"a choice for {name}")
     dividing, arithmetic, memory = values.dividing, values.arithmetic, values.memory
     for names in (
-        arithmetic.wide_scalars, dividing.reciprocal_first, dividing.reciprocal_second,
+        arithmetic.wide_scalars, arithmetic.wide_numbers,
+        dividing.reciprocal_first, dividing.reciprocal_second,
         arithmetic.stepwise, memory.shares_memory, values.needs.elements, memory.retyped_first,
         memory.gives_arrays,
     ):  # fmt: skip

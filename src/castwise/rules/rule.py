@@ -412,6 +412,8 @@ class Exponent:
     """What the last operand of a power may be."""
 
     fits: OneDtype = stated("only the exponent's value is checked, and it must also fit {}")
+    # The same beside a bool or a Python number.
+    fits_with_numbers: OneDtype = stated("with a bool or a Python number it must only fit {}")
     negative: Word = stated(
         "an integer to a negative integer power is refused{}",
         otherwise="an exponent may be negative",
@@ -465,6 +467,8 @@ REBINDS = {
 DESTINATIONS = {
     "alone": "computes in the dtype of what it writes into",
     "joined": "computes in the common dtype of its operands and what it writes into",
+    "joined if kept": "computes in the common dtype of its operands and what it writes into, except"
+    " operands that it computes in another dtype",
 }
 
 
@@ -532,6 +536,15 @@ class Arguments:
     delta: Words = stated()
 
 
+# Where an op rounds besides at its end.
+ROUNDS = {
+    "each step": "with `out=` the sum is cast to its dtype, then divided; with `dtype=` std and var"
+    " also cast the mean that they subtract",
+    "into halves": "the array is cast to `out=` first, if that is float16 or bfloat16; of complex"
+    " numbers the variances of the parts are cast to it",
+    "elements": "what it gives of each element is cast to the first operand's dtype before the sum",
+}
+
 # `np.add(a, b)`, `a + b`, `a += b`, `a.add_(b)` and `np.add(a, b, out=c)`. A rule for "inplace"
 # also applies to `a += b`, unless that is `a = a + b`: then a rule for "operator" does.
 FORMS = ("function", "operator", "augmented", "inplace", "out", "dtype")
@@ -560,6 +573,7 @@ class Rule:
     )
     # What it computes in where that is wider than the dtype that promotion gives; it returns that.
     reads: Casts = stated("computes in a wider dtype: {}", otherwise="computes in its own dtype")
+    rounds: Word = stated("{}", otherwise="rounds at its end", words=ROUNDS)
     result: Text = stated()  # one of RESULTS, or a dtype
     result_of: Casts = stated("the result dtype changes: {}")  # exceptions, by compute dtype
     composes: tuple[Composed, ...] = stated(default=())  # the first that fits

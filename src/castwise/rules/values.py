@@ -161,6 +161,8 @@ class Arithmetic:
     wide_zero_d: str = choice("as numbers", "A 0-d array in such an op", {
         "as numbers": "it is not rounded either", "rounded": "it is rounded, as other arrays are",
     })  # fmt: skip
+    # The same for Python numbers alone.
+    wide_numbers: str = ""
     # Ops that are computed by the steps of their composition, each rounded to its own dtype.
     stepwise: str = ""
 
