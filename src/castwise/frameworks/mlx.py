@@ -114,6 +114,7 @@ MLX = Dialect(
         "matmul dot inner einsum": Rule(computes="float complex"),
         "einsum": Rule(composes=(Composed("sum(x)", count=1),)),
         "vecdot": Rule(accumulates=True),
+        "matmul vecdot": Rule(reads="float16 bfloat16 -> float32"),
         "dot inner": Rule(
             composes=(
                 Composed("mul(x, y)", roles="ZERO_D"),

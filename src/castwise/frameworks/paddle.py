@@ -266,7 +266,7 @@ _OPS = {
     ),
     "lerp": Rule(numbers=Numbers(adapts="bool int float complex")),
     "lerp/function": Rule(numbers=Numbers(adapts="float")),
-    "lerp/inplace": Rule(numbers=Numbers(refused_with=_FLOAT8)),
+    "lerp/inplace": Rule(numbers=Numbers(refused_with=_FLOAT8, places="last", adapts="float")),
     "dot stack isclose": Rule(
         joins=Joins(
             "first operand",
