@@ -455,7 +455,7 @@ OWN_WAYS: dict[str, tuple[Look, ...]] = {
     **dict.fromkeys(("floor_divide", "lerp"), (_with_wide,)),
     **dict.fromkeys(("add", "sub", "mul"), (_converted, _through, _with_wide)),
     "div": (_converted, _with_wide),
-    "div_no_nan": (_converted,),
+    **dict.fromkeys(("div_no_nan", "atan2", "logaddexp"), (_converted,)),
     "clamp": (_bounded,),
     "pow": (_exponent,),
     "ldexp": (_apart,),
