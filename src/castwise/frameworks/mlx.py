@@ -13,7 +13,16 @@ from castwise.rules.dialect import (
     Messages,
     Naming,
 )
-from castwise.rules.rule import Arguments, Composed, Numbers, NumPyOperands, Range, Rule, Writes
+from castwise.rules.rule import (
+    Accepts,
+    Arguments,
+    Composed,
+    Numbers,
+    NumPyOperands,
+    Range,
+    Rule,
+    Writes,
+)
 from castwise.rules.values import (
     Arithmetic,
     ArrayMethods,
@@ -129,9 +138,10 @@ MLX = Dialect(
             computes="float complex", integers_become_float=True
         ),
         # There is no complex128.
-        "fft.fft fft.ifft fft.fftn fft.ifftn fft.rfft fft.rfftn linalg.eigvals": Rule(
+        "fft.fft fft.ifft fft.fftn fft.ifftn fft.rfft fft.rfftn linalg.eig linalg.eigvals": Rule(
             result_of="float64 -> complex64"
         ),
+        "linalg.det linalg.slogdet": Rule(accepts=Accepts(refuses="complex")),
         "fft.irfft fft.irfftn": Rule(result_of="float16 bfloat16 float64 -> float32"),
         # What is summed before it is a float wraps.
         "mean": Rule(integers_become_float=True, composes=_MEANS),

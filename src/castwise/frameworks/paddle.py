@@ -330,6 +330,7 @@ _OPS = {
     " fft.hfft fft.irfft fft.irfftn": Rule(integers_become_float=False),
     "logsumexp": Rule(integers_become_float=True),
     "linalg.matrix_norm": Rule(result="same"),
+    "linalg.solve": Rule(accepts=Accepts(same_dtype=True)),
     "cumsum": Rule(accumulates=False, converts=f"{_SMALL_INTEGERS} int32 -> int64"),
     "cumsum/inplace": Rule(converts=""),
     "prod cumprod": Rule(accumulates=False),

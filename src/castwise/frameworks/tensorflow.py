@@ -65,6 +65,7 @@ _NO_KERNEL = {
     "floor_divide floor_div truncate_div round": "complex",
     "real_div": "int",
     "fmod": "float16 bfloat16",
+    "linalg.matrix_rank linalg.solve": "float16",
     "matmul dot": "uint8 uint16 uint32 uint64",
     "reciprocal": _SIGNED,
 }
@@ -97,8 +98,11 @@ _OPS = {
     ),
     "dot": Rule(arrays=Arrays(makes_arrays="all")),
     "where": Rule(accepts=Accepts(condition=CONDITION)),
+    "linalg.cholesky linalg.det linalg.eigh linalg.eigvalsh linalg.inv linalg.qr linalg.slogdet"
+    " linalg.solve linalg.svd": Rule(accepts=Accepts(refuses="bfloat16")),
+    "linalg.matrix_rank": Rule(result="int32", accepts=Accepts(refuses="bfloat16 complex")),
+    "linalg.pinv": Rule(accepts=Accepts(refuses="complex")),
     "linalg.eigvalsh": Rule(result="same"),
-    "linalg.matrix_rank": Rule(result="int32"),
     # bfloat16 is summed in float32. The mean of small integers is that of 64 bits, truncated.
     "sum": Rule(reads="bfloat16 -> float32"),
     "mean": Rule(
