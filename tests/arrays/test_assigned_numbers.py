@@ -94,3 +94,21 @@ def test_isclose_takes_its_tolerance_in_the_dtype_of_its_second_operand():
     x, y = np.array([1e-8, np.inf, 1.0], "float32"), np.array([0.0, np.inf, 1.0], "float16")
     found = cw.asarray(x).isclose(cw.asarray(y))
     assert found.tolist() == np.isclose(x, y).tolist() == [False, True, True]
+
+
+def test_a_scalar_at_positions_in_an_array_is_cast_whatever_it_holds() -> None:
+    scalar, mask = np.float64(4096.0), np.array([True, False])
+    for key in (mask, [0, 1], np.array([1])):
+        expected = np.array([1, 1], "int8")
+        found = cw.asarray(expected.copy(), dialect="numpy")
+        with np.errstate(all="ignore"):
+            expected[key] = scalar
+            found[key] = scalar
+        assert found.tolist() == expected.tolist()
+
+
+def test_a_number_beyond_int32_wraps_where_it_is_no_exponent() -> None:
+    x = cw.asarray([1], dtype="int32", dialect="torch")
+    assert (x * 18446744073709551615).tolist() == [-1]
+    x |= 4294967296
+    assert x.tolist() == [1]

@@ -7,6 +7,7 @@ the dialect's dtype for them. Methods of tensors and the namespace of the standa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -281,7 +282,9 @@ def _assign(target: TensorData, key: Any, value: Any, is_filling: bool) -> None:
     takes_any = not keeps and _is_whole(key, is_zero_d=kind.is_zero_d)
     wanted = whole_dtype(seen, kind.dtype, rules) if takes_any else kind.dtype
     seen = assigned_as(seen, wanted, rules)
-    check_assignment(seen, wanted, rules, is_filling=is_filling, by_places=_spreads(key, value))
+    # What is written at the positions in an index array is cast, whatever it holds.
+    checked = replace(seen, value=None) if seen.dtype and _index_arrays(key) else seen
+    check_assignment(checked, wanted, rules, is_filling=is_filling, by_places=_spreads(key, value))
     if wanted is not kind.dtype:
         kind = target._kind = kind.with_(dtype=wanted)
         target._array = kind.backend.cast(target._array, wanted)
@@ -342,10 +345,15 @@ def _spreads(key: Any, value: Any) -> bool:
 
     A single value under a single mask fills the mask.
     """
-    parts = key if isinstance(key, tuple) else (key,)
-    arrays = [part for part in parts if isinstance(part, list) or _is_array(part)]
-    is_mask = len(parts) == 1 and bool(getattr(key, "shape", ())) and _is_bool(key)
+    arrays = _index_arrays(key)
+    is_mask = not isinstance(key, tuple) and bool(getattr(key, "shape", ())) and _is_bool(key)
     return bool(arrays) and not (is_mask and getattr(value, "size", 1) == 1)
+
+
+def _index_arrays(key: Any) -> list[Any]:
+    """The parts of an index that are arrays, or lists of positions."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return [part for part in parts if isinstance(part, list) or _is_array(part)]
 
 
 def _is_array(part: Any) -> bool:

@@ -304,7 +304,8 @@ def _entry(decision: Decision, place: int) -> Entry | None:
     if operand.is_scalar:
         target = cast.target if cast else _number_dtype(decision, place)
         # Beyond int32 an exponent overflows any float, as the limit does.
-        return Entry(target, within=target if target is _EXPONENT else None)
+        is_exponent = row.name == "ldexp" and target is _EXPONENT
+        return Entry(target, within=target if is_exponent else None)
     assert operand.dtype is not None  # a number has none
     truncated = decision.question.dialect.truncations.get(operand.dtype)
     goal = cast.target if cast else truncated
